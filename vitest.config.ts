@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { alias: { agentcanvas: new URL('./main/nodeset/author/agentcanvas.ts', import.meta.url).pathname } },
+  test: {
+    include: ['main/**/*.test.ts', 'renderer/**/*.test.{ts,tsx}', 'electron/**/*.test.ts', 'resources/**/*.test.ts', '.ci/**/*.test.ts'],
+    exclude: ['node_modules/**', 'dist/**', 'release/**'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: 'forks',
+    maxWorkers: 2,
+  },
+});
