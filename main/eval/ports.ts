@@ -1,0 +1,50 @@
+// What evaluation needs and what it tells. The pool knows replicas only through ReplicaSource, so it runs the same
+// over real processes and in simulation.
+import type { ReplicaSet, LoadStage } from '../nodeset/ports.ts';
+import type { EpisodeAttempt, PlannedEpisode, RunCounts, RunListItem, RunSummary, WorkerView } from '../contract/run.ts';
+import type { ErrorInfo } from '../contract/error.ts';
+
+export interface ReplicaSource {
+  /** Slot k's first set, or a replacement for it. */
+  start(slot: number, signal: AbortSignal): Promise<ReplicaSet>;
+}
+
+/** One try at one planned episode on one replica set. Never rejects for an episode's own failure. */
+export interface EpisodeRunner {
+  run(request: EpisodeRequest): Promise<EpisodeAttempt>;
+}
+
+export interface EpisodeRequest {
+  readonly episode: PlannedEpisode;
+  readonly attempt: number;
+  /** Increases with every lease of a slot; a late answer of an older epoch is refused and counted. */
+  readonly epoch: number;
+  readonly worker: number;
+  readonly replicas: ReplicaSet;
+  readonly signal: AbortSignal;
+  readonly onPhase: (phase: WorkerView['phase'], step: number, stepBudget: number | null) => void;
+}
+
+/** What a running batch tells; the run service turns it into contract events. */
+export interface RunListener {
+  onStage?(stage: LoadStage): void;
+  onEpisodeStarted?(worker: number, episode: PlannedEpisode, attempt: number): void;
+  /** After the attempt is durable. */
+  onAttempt?(attempt: EpisodeAttempt): void;
+  onWorkers?(workers: readonly WorkerView[]): void;
+  onSummary?(summary: RunSummary): void;
+}
+
+export interface GuardHolder {
+  readonly kind: 'canvas' | 'eval';
+  /** Run id, or the graph's name for canvas Play. */
+  readonly id: string;
+  readonly label: string;
+  readonly sinceMs: number;
+}
+
+export type RunEnd =
+  | { readonly status: 'completed' | 'completed_with_errors' | 'paused' | 'cancelled'; readonly counts: RunCounts; readonly reason?: string }
+  | { readonly status: 'failed'; readonly counts: RunCounts; readonly error: ErrorInfo };
+
+export type { RunListItem };

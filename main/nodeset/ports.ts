@@ -1,0 +1,121 @@
+// What evaluation, Play and the hosts may ask of nodesets. One session per run or Play: it keeps the versions of
+// the nodesets it started with, and disposing it stops every process it started.
+import type { NodeCatalog, ManifestSource, NodeHandler, NodeType } from '../graph/ports.ts';
+import type { EvalMetadata, NodesetManifest, NodesetSummary, PanelInfo, PanelState } from '../contract/nodeset.ts';
+import type { StudioError } from '../base/errors.ts';
+
+/** A stage of loading one nodeset or replica, for progress lines. */
+export interface LoadStage {
+  readonly nodeset: string;
+  /** `minivln#3`, or the nodeset's name for shared ones. */
+  readonly instance: string;
+  readonly stage: 'resolving' | 'starting' | 'importing' | 'initialising' | 'ready' | 'failed' | 'stopped';
+  readonly elapsedMs: number;
+  readonly message?: string;
+  readonly logTail?: readonly string[];
+}
+
+export interface EnsureReport {
+  readonly loaded: readonly string[];
+  readonly alreadyLoaded: readonly string[];
+  readonly failed: readonly { readonly name: string; readonly error: StudioError }[];
+  readonly unknown: readonly string[];
+}
+
+export interface CallLimits {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** An env panel, wherever it lives. Every call returns the panel's state after it. */
+export interface EnvPanelClient {
+  info(limits?: CallLimits): Promise<PanelInfo>;
+  load(limits?: CallLimits): Promise<PanelState>;
+  changeField(field: string, value: unknown, limits?: CallLimits): Promise<PanelState>;
+  act(action: string, values: Readonly<Record<string, unknown>>, limits?: CallLimits): Promise<PanelState>;
+  options(field: string, limits?: CallLimits): Promise<readonly unknown[]>;
+}
+
+export interface ReplicaDeath {
+  readonly instance: string;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stderrTail: readonly string[];
+  /** True when we ended it ourselves. */
+  readonly expected: boolean;
+}
+
+/**
+ * One worker's processes: a tagged replica `name#k` of every replicated nodeset of the graph, in front of the
+ * shared ones. After a timeout, a death or a kill it is disposed and never used again.
+ */
+export interface ReplicaSet extends AsyncDisposable {
+  readonly slot: number;
+  /** `minivln#0`, … */
+  readonly instances: readonly string[];
+  readonly pids: readonly number[];
+  /** Node types for this worker: built-ins, shared nodesets, and proxies into these replicas. */
+  readonly catalog: NodeCatalog;
+  panel(nodeset: string): EnvPanelClient;
+  /** Resolves when the first of its processes ends. */
+  readonly death: Promise<ReplicaDeath>;
+  /** Tells the hosts that an execution ended, so that they drop its state. Never throws. */
+  endExecution(executionId: string): void;
+  /** Kills at once and resolves when the processes are gone. */
+  kill(): Promise<void>;
+  rssBytes(): number | null;
+}
+
+export interface GraphSession extends AsyncDisposable {
+  readonly report: EnsureReport;
+  readonly manifests: ManifestSource;
+  readonly nodesets: readonly NodesetManifest[];
+  /** Nodesets with an env panel, in the graph's order. */
+  readonly envNodesets: readonly string[];
+  /** The replica sets that were started with the session, slots 0 to replicaCount - 1. */
+  readonly initial: readonly ReplicaSet[];
+  /** Read from the running replica 0, so counts are real. */
+  evalMetadata(nodeset: string, limits?: CallLimits): Promise<EvalMetadata>;
+  /** A replacement, or one more. */
+  startReplicaSet(slot: number, limits?: CallLimits): Promise<ReplicaSet>;
+}
+
+/** Wraps a batched node type so that its firings gather across workers. Provided by the inference layer. */
+export interface BatchingPort {
+  wrap(nodeType: NodeType, backend: BatchBackend): NodeType;
+}
+
+export interface BatchBackend {
+  /** One call for all samples; answers in the same order. */
+  call(samples: readonly Readonly<Record<string, unknown>>[], config: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Kills what hangs, so that the next call meets a fresh backend. */
+  reset(): Promise<void>;
+}
+
+export interface EnsureOptions {
+  /** How many replica sets to start, in parallel; the first failure rolls all back. */
+  readonly replicaCount: number;
+  readonly signal?: AbortSignal;
+  readonly onStage?: (stage: LoadStage) => void;
+  readonly batching?: BatchingPort;
+  /** Log files of the replicas go here; without it only the tails in memory are kept. */
+  readonly logFolder?: string;
+}
+
+export interface NodesetRegistry extends AsyncDisposable {
+  /** Looks for nodesets in the library and workspace. Imports nothing into the engine. */
+  scan(): Promise<void>;
+  list(): readonly NodesetSummary[];
+  manifest(name: string): NodesetManifest | undefined;
+  /** Ports of every known node type, built-ins included. */
+  readonly manifests: ManifestSource;
+  load(name: string, options?: { readonly signal?: AbortSignal; readonly onStage?: (stage: LoadStage) => void }): Promise<NodesetSummary>;
+  unload(name: string): Promise<void>;
+  reload(name: string): Promise<NodesetSummary>;
+  logTail(name: string): readonly string[];
+  /** Throws `nodeset_failed` or `nodeset_unknown` after rolling back everything it started. */
+  ensureNodesetsForGraph(nodesetNames: readonly string[], options: EnsureOptions): Promise<GraphSession>;
+  onChange(listener: (summary: NodesetSummary) => void): Disposable;
+}
+
+export type { NodeHandler };
