@@ -7,7 +7,9 @@ export interface Emitter<Events extends object> {
   emit<Name extends keyof Events>(name: Name, payload: Events[Name]): void;
 }
 
-export function createEmitter<Events extends object>(onListenerError: (error: unknown) => void = reportLater): Emitter<Events> {
+export function createEmitter<Events extends object>(
+  onListenerError: (error: unknown) => void = reportLater,
+): Emitter<Events> {
   const byName = new Map<keyof Events, Set<(payload: never) => void>>();
   const any = new Set<(name: keyof Events, payload: never) => void>();
   const guarded = (call: () => void): void => {
@@ -26,7 +28,9 @@ export function createEmitter<Events extends object>(onListenerError: (error: un
     },
     onAny(listener) {
       any.add(listener as (name: keyof Events, payload: never) => void);
-      return { [Symbol.dispose]: () => void any.delete(listener as (name: keyof Events, payload: never) => void) };
+      return {
+        [Symbol.dispose]: () => void any.delete(listener as (name: keyof Events, payload: never) => void),
+      };
     },
     emit(name, payload) {
       for (const listener of byName.get(name) ?? []) guarded(() => listener(payload as never));

@@ -22,7 +22,12 @@ export function createFakeClock(startMs = 1_700_000_000_000): FakeClock {
   const next = (): Timer | undefined => {
     let first: Timer | undefined;
     for (const timer of timers) {
-      if (!first || timer.dueMs < first.dueMs || (timer.dueMs === first.dueMs && timer.sequence < first.sequence)) first = timer;
+      if (
+        !first ||
+        timer.dueMs < first.dueMs ||
+        (timer.dueMs === first.dueMs && timer.sequence < first.sequence)
+      )
+        first = timer;
     }
     return first;
   };

@@ -56,7 +56,11 @@ export class Tensor {
     if (!this.#view) {
       const View = viewOf[this.dtype];
       const aligned = this.bytes.byteOffset % View.BYTES_PER_ELEMENT === 0 ? this.bytes : this.bytes.slice();
-      this.#view = new View(aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.byteLength / View.BYTES_PER_ELEMENT);
+      this.#view = new View(
+        aligned.buffer as ArrayBuffer,
+        aligned.byteOffset,
+        aligned.byteLength / View.BYTES_PER_ELEMENT,
+      );
     }
     return this.#view;
   }

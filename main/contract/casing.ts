@@ -2,8 +2,10 @@
 // keys of objects are translated, keys of records (metrics, selectors, configs) are data and stay.
 import { z } from 'zod';
 
-export const toSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-export const toCamel = (name: string): string => name.replace(/_([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+export const toSnake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const toCamel = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 
 type Rename = (name: string) => string;
 
@@ -26,7 +28,9 @@ function walk(schema: z.ZodType, value: unknown, rename: Rename): unknown {
   if (bare instanceof z.ZodObject && !Array.isArray(value)) return walkObject(bare, value, rename);
   if (bare instanceof z.ZodRecord) {
     const inner = bare.valueType as z.ZodType;
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, walk(inner, member, rename)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, walk(inner, member, rename)]),
+    );
   }
   if (bare instanceof z.ZodUnion) {
     const option = bare.options.find((candidate) => accepts(candidate as z.ZodType, value, rename));

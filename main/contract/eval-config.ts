@@ -31,19 +31,50 @@ export type BatchingConfig = z.infer<typeof batchingConfig>;
 export const evalConfig = z.strictObject({
   graph: z.string().min(1).describe('Name of a graph in the workspace or library, or a path'),
   envNodeset: z.string().optional().describe('Environment nodeset; needed only when the graph has several'),
-  selectors: z.record(z.string(), z.string()).default({}).describe('Env panel selectors in cascade order: dataset, split, task'),
-  episodes: episodeSelection.default('all').describe('Which episodes: all, a count, a range, ids or a seeded sample'),
+  selectors: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Env panel selectors in cascade order: dataset, split, task'),
+  episodes: episodeSelection
+    .default('all')
+    .describe('Which episodes: all, a count, a range, ids or a seeded sample'),
   repeats: z.number().int().min(1).max(1000).default(1).describe('Runs of every episode'),
   seed: z.number().int().min(0).max(0xffff_ffff).default(0).describe('Run seed; policy seeds derive from it'),
-  workerCount: z.number().int().min(1).max(256).default(1).describe('Environment processes that work at once'),
-  stepBudget: z.number().int().min(1).optional().describe('Steps per episode; default: env panel, graph, 1000'),
-  perStepBudgetSec: z.number().positive().optional().describe('Wall-clock seconds per step; the episode limit is steps x this'),
-  retry: retryPolicy.default({ attempts: 2, on: ['died', 'timeout'] }).describe('Attempts per episode and for which outcomes'),
-  failOn: z.number().positive().optional().describe('Stop the run at this many errors (>= 1) or this share (< 1)'),
+  workerCount: z
+    .number()
+    .int()
+    .min(1)
+    .max(256)
+    .default(1)
+    .describe('Environment processes that work at once'),
+  stepBudget: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('Steps per episode; default: env panel, graph, 1000'),
+  perStepBudgetSec: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Wall-clock seconds per step; the episode limit is steps x this'),
+  retry: retryPolicy
+    .default({ attempts: 2, on: ['died', 'timeout'] })
+    .describe('Attempts per episode and for which outcomes'),
+  failOn: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Stop the run at this many errors (>= 1) or this share (< 1)'),
   strictErrors: z.boolean().default(false).describe('End an episode at its first node error'),
-  affinity: z.enum(['none', 'scene']).default('none').describe('Keep consecutive episodes of a scene on one worker'),
+  affinity: z
+    .enum(['none', 'scene'])
+    .default('none')
+    .describe('Keep consecutive episodes of a scene on one worker'),
   recording: recordingPolicy.default('failures').describe('Which episodes keep frames and firing logs'),
-  batching: batchingConfig.default({ flushPolicy: 'greedy', flushTimeoutMs: 50 }).describe('How batched nodes gather calls'),
+  batching: batchingConfig
+    .default({ flushPolicy: 'greedy', flushTimeoutMs: 50 })
+    .describe('How batched nodes gather calls'),
   tags: z.array(z.string()).default([]).describe('Tags of the run'),
   note: z.string().default('').describe('A note kept with the run'),
 });

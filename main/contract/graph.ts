@@ -16,7 +16,9 @@ export type GraphEdge = z.infer<typeof graphEdge>;
 export const stateDefinition = z.looseObject({
   type: z.enum(['accumulator', 'lastWrite', 'counter']).default('lastWrite'),
   value_type: z.string().default('ANY'),
-  config: z.looseObject({ initial_value: z.unknown().optional(), max_size: z.number().nullish() }).default({}),
+  config: z
+    .looseObject({ initial_value: z.unknown().optional(), max_size: z.number().nullish() })
+    .default({}),
   lifetime: z.enum(['forever', 'step', 'episode', 'run', 'custom']).default('forever'),
   reset_on: z.array(z.string()).default([]),
 });
@@ -30,10 +32,20 @@ export const graphContainer = z.looseObject({
 });
 export type GraphContainer = z.infer<typeof graphContainer>;
 
-export const accessGrant = z.looseObject({ id: z.string().default(''), node_id: z.string(), container_id: z.string() });
+export const accessGrant = z.looseObject({
+  id: z.string().default(''),
+  node_id: z.string(),
+  container_id: z.string(),
+});
 export type AccessGrant = z.infer<typeof accessGrant>;
 
-export const hookEvents = ['PreNodeExecute', 'PostNodeExecute', 'GraphStart', 'GraphComplete', 'GraphError'] as const;
+export const hookEvents = [
+  'PreNodeExecute',
+  'PostNodeExecute',
+  'GraphStart',
+  'GraphComplete',
+  'GraphError',
+] as const;
 export const graphHook = z.looseObject({
   event: z.enum(hookEvents),
   command: z.string(),

@@ -23,7 +23,11 @@ export const configField = z.looseObject({
 });
 export type ConfigField = z.infer<typeof configField>;
 
-export const displayField = z.looseObject({ kind: z.string(), port: z.string().default(''), label: z.string().default('') });
+export const displayField = z.looseObject({
+  kind: z.string(),
+  port: z.string().default(''),
+  label: z.string().default(''),
+});
 
 export const nodeUi = z.looseObject({
   configFields: z.array(configField).default([]),
@@ -86,7 +90,10 @@ export const panelAction = z.looseObject({
   sideEffect: z.enum(['run_start', 'run_pause', 'run_stop', 'run_step', 'signal', 'none']).default('none'),
   signal: z.string().nullish(),
 });
-export const panelInfo = z.object({ fields: z.array(panelField).default([]), actions: z.array(panelAction).default([]) });
+export const panelInfo = z.object({
+  fields: z.array(panelField).default([]),
+  actions: z.array(panelAction).default([]),
+});
 export type PanelInfo = z.infer<typeof panelInfo>;
 
 export const currentEpisode = z.looseObject({
@@ -143,7 +150,14 @@ export const nodesetSummary = z.object({
   interpreter: z.string().optional(),
   error: z.string().optional(),
   processes: z
-    .array(z.object({ name: z.string(), pid: z.number().int(), rssBytes: z.number().nullable(), silentSinceMs: z.number().nullable() }))
+    .array(
+      z.object({
+        name: z.string(),
+        pid: z.number().int(),
+        rssBytes: z.number().nullable(),
+        silentSinceMs: z.number().nullable(),
+      }),
+    )
     .default([]),
 });
 export type NodesetSummary = z.infer<typeof nodesetSummary>;

@@ -73,7 +73,9 @@ export const episodeAttempt = z.object({
   worker: z.number().int().nonnegative(),
   replica: z.string().nullable(),
   error: episodeError.nullable(),
-  nodeErrors: z.array(z.object({ nodePath: z.string(), message: z.string(), step: z.number().int() })).default([]),
+  nodeErrors: z
+    .array(z.object({ nodePath: z.string(), message: z.string(), step: z.number().int() }))
+    .default([]),
   recording: z.enum(['none', 'kept', 'failed']).default('none'),
 });
 export type EpisodeAttempt = z.infer<typeof episodeAttempt>;
@@ -223,7 +225,16 @@ export const runListItem = z.object({
 });
 export type RunListItem = z.infer<typeof runListItem>;
 
-export const workerPhase = z.enum(['starting', 'idle', 'reset', 'step', 'verdict', 'replacing', 'down', 'closed']);
+export const workerPhase = z.enum([
+  'starting',
+  'idle',
+  'reset',
+  'step',
+  'verdict',
+  'replacing',
+  'down',
+  'closed',
+]);
 
 /** A worker lane. */
 export const workerView = z.object({

@@ -1,0 +1,35 @@
+// Settings of one workspace's owner; every limit a user may want to move, with its default.
+import { z } from 'zod';
+
+export const deadlines = z.object({
+  handshakeSec: z.number().positive().default(60),
+  readySec: z.number().positive().default(1800),
+  resetSec: z.number().positive().default(120),
+  stepSec: z.number().positive().default(60),
+  callSec: z.number().positive().default(120),
+  firstCallSec: z.number().positive().default(1800),
+  batchSec: z.number().positive().default(120),
+  closeSec: z.number().positive().default(10),
+});
+export type Deadlines = z.infer<typeof deadlines>;
+
+export const processLimits = z.object({
+  crashBudget: z.number().int().min(1).max(100).default(3),
+  recycleAfterEpisodes: z.number().int().min(1).nullable().default(null),
+  recycleAboveMb: z.number().positive().nullable().default(null),
+  pauseBelowFreeMb: z.number().nonnegative().default(500),
+});
+export type ProcessLimits = z.infer<typeof processLimits>;
+
+export const settings = z.object({
+  appearance: z.object({ theme: z.enum(['system', 'light', 'dark']).default('system') }).prefault({}),
+  python: z
+    .string()
+    .default('')
+    .describe('Interpreter for Python nodesets that name none; empty = python3 on PATH'),
+  nodesetFolders: z.array(z.string()).default([]),
+  deadlines: deadlines.prefault({}),
+  processLimits: processLimits.prefault({}),
+  perStepBudgetSec: z.number().positive().nullable().default(null),
+});
+export type Settings = z.infer<typeof settings>;
