@@ -1,7 +1,14 @@
 // What evaluation needs and what it tells. The pool knows replicas only through ReplicaSource, so it runs the same
 // over real processes and in simulation.
 import type { ReplicaSet, LoadStage } from '../nodeset/ports.ts';
-import type { EpisodeAttempt, PlannedEpisode, RunCounts, RunListItem, RunSummary, WorkerView } from '../contract/run.ts';
+import type {
+  EpisodeAttempt,
+  PlannedEpisode,
+  RunCounts,
+  RunListItem,
+  RunSummary,
+  WorkerView,
+} from '../contract/run.ts';
 import type { ErrorInfo } from '../contract/error.ts';
 
 export interface ReplicaSource {
@@ -44,7 +51,11 @@ export interface GuardHolder {
 }
 
 export type RunEnd =
-  | { readonly status: 'completed' | 'completed_with_errors' | 'paused' | 'cancelled'; readonly counts: RunCounts; readonly reason?: string }
+  | {
+      readonly status: 'completed' | 'completed_with_errors' | 'paused' | 'cancelled';
+      readonly counts: RunCounts;
+      readonly reason?: string;
+    }
   | { readonly status: 'failed'; readonly counts: RunCounts; readonly error: ErrorInfo };
 
 export type { RunListItem };

@@ -40,7 +40,10 @@ export type FireRecipe =
   | { readonly recipe: 'passthrough_index'; readonly index: number }
   | { readonly recipe: 'rename'; readonly names: Readonly<Record<string, string>> }
   /** The node's own aggregate, wherever it lives (a function, or a call to its host). */
-  | { readonly recipe: 'own'; readonly aggregate: (results: readonly PortValues[]) => PortValues | Promise<PortValues> };
+  | {
+      readonly recipe: 'own';
+      readonly aggregate: (results: readonly PortValues[]) => PortValues | Promise<PortValues>;
+    };
 
 /** Instead of outputs. A class so that the executor can tell it from a values object at no cost. */
 export class FireList {

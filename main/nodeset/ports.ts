@@ -1,7 +1,13 @@
 // What evaluation, Play and the hosts may ask of nodesets. One session per run or Play: it keeps the versions of
 // the nodesets it started with, and disposing it stops every process it started.
 import type { NodeCatalog, ManifestSource, NodeHandler, NodeType } from '../graph/ports.ts';
-import type { EvalMetadata, NodesetManifest, NodesetSummary, PanelInfo, PanelState } from '../contract/nodeset.ts';
+import type {
+  EvalMetadata,
+  NodesetManifest,
+  NodesetSummary,
+  PanelInfo,
+  PanelState,
+} from '../contract/nodeset.ts';
 import type { StudioError } from '../base/errors.ts';
 
 /** A stage of loading one nodeset or replica, for progress lines. */
@@ -87,7 +93,11 @@ export interface BatchingPort {
 
 export interface BatchBackend {
   /** One call for all samples; answers in the same order. */
-  call(samples: readonly Readonly<Record<string, unknown>>[], config: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  call(
+    samples: readonly Readonly<Record<string, unknown>>[],
+    config: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Kills what hangs, so that the next call meets a fresh backend. */
   reset(): Promise<void>;
 }
@@ -109,7 +119,10 @@ export interface NodesetRegistry extends AsyncDisposable {
   manifest(name: string): NodesetManifest | undefined;
   /** Ports of every known node type, built-ins included. */
   readonly manifests: ManifestSource;
-  load(name: string, options?: { readonly signal?: AbortSignal; readonly onStage?: (stage: LoadStage) => void }): Promise<NodesetSummary>;
+  load(
+    name: string,
+    options?: { readonly signal?: AbortSignal; readonly onStage?: (stage: LoadStage) => void },
+  ): Promise<NodesetSummary>;
   unload(name: string): Promise<void>;
   reload(name: string): Promise<NodesetSummary>;
   logTail(name: string): readonly string[];

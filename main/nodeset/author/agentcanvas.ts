@@ -88,14 +88,25 @@ export interface NodeSpec {
   readonly outputs?: readonly Port[];
   readonly defaultConfig?: Values;
   readonly configFields?: readonly ConfigFieldDefinition[];
-  readonly displayFields?: readonly { readonly kind: string; readonly port?: string; readonly label?: string }[];
+  readonly displayFields?: readonly {
+    readonly kind: string;
+    readonly port?: string;
+    readonly label?: string;
+  }[];
   /** Opt in to batching over all workers: `forwardBatch` is then called with one entry per caller. */
   readonly batched?: boolean;
   /** The input port that carries the sample; required when `batched`. */
   readonly batchDim?: string;
   /** Return a value, not a promise, where you can: the executor then does not wait for a turn of the event loop. */
-  readonly forward: (inputs: Values, context: NodeCallContext, config: Values) => NodeResult | Promise<NodeResult>;
-  readonly forwardBatch?: (samples: readonly Values[], config: Values) => readonly Values[] | Promise<readonly Values[]>;
+  readonly forward: (
+    inputs: Values,
+    context: NodeCallContext,
+    config: Values,
+  ) => NodeResult | Promise<NodeResult>;
+  readonly forwardBatch?: (
+    samples: readonly Values[],
+    config: Values,
+  ) => readonly Values[] | Promise<readonly Values[]>;
 }
 
 export interface PanelFieldSpec {
@@ -116,7 +127,11 @@ export interface PanelStateSpec {
   readonly message?: string | null;
   readonly error?: string | null;
   readonly values: Values;
-  readonly currentEpisode?: { readonly episodeId?: string; readonly sceneId?: string; readonly instruction?: string } | null;
+  readonly currentEpisode?: {
+    readonly episodeId?: string;
+    readonly sceneId?: string;
+    readonly instruction?: string;
+  } | null;
   /** Episodes of the split the fields select; null = unbounded. */
   readonly episodeCount?: number | null;
   readonly stepBudget?: number | null;
