@@ -1,0 +1,97 @@
+// Builds the named targets when their sources changed: engine (bundles for plain Node), electron (shell), renderer
+// (vite). A stamp of paths, sizes and times under dist/ says what was built from what.
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import process from 'node:process';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const at = (...parts) => path.join(root, ...parts);
+
+const nodeBundle = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  sourcemap: true,
+  splitting: true,
+  outExtension: { '.js': '.mjs' },
+  chunkNames: 'chunk-[hash]',
+  external: ['electron', 'esbuild', 'onnxruntime-node'],
+  // Some bundled packages are CommonJS and call require for builtins.
+  banner: { js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);" },
+  logLevel: 'warning',
+};
+
+const targets = {
+  engine: {
+    sources: ['main', 'package.json', '.ci/build.mjs'],
+    async make() {
+      await rm(at('dist/engine'), { recursive: true, force: true });
+      const entries = {
+        cli: 'main/hosts/cli.ts',
+        'node-host': 'main/nodeset/hosts/node-host.ts',
+        'reaper-main': 'main/process/reaper-main.ts',
+        agentcanvas: 'main/nodeset/author/agentcanvas.ts',
+      };
+      await build({ ...nodeBundle, entryPoints: entries, outdir: 'dist/engine' });
+    },
+  },
+  electron: {
+    sources: ['electron', 'main', 'package.json', '.ci/build.mjs'],
+    async make() {
+      if (!existsSync(at('electron/main.ts'))) return;
+      await rm(at('dist/electron'), { recursive: true, force: true });
+      await build({ ...nodeBundle, entryPoints: { main: 'electron/main.ts' }, outdir: 'dist/electron' });
+      const { splitting: _splitting, banner: _banner, outExtension: _extension, ...script } = nodeBundle;
+      await build({ ...script, entryPoints: { preload: 'electron/preload.ts' }, outdir: 'dist/electron', format: 'cjs', outExtension: { '.js': '.cjs' } });
+    },
+  },
+  renderer: {
+    sources: ['renderer', 'main/contract', 'main/base/error-codes.ts', 'vite.config.ts', 'package.json'],
+    async make() {
+      if (!existsSync(at('renderer/index.html'))) return;
+      await program(process.execPath, [at('node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn']);
+    },
+  },
+};
+
+for (const name of process.argv.slice(2)) {
+  const target = targets[name];
+  if (!target) throw new Error(`Unknown build target "${name}".`);
+  const stampFile = at('dist', `.${name}.stamp`);
+  const stamp = await stampOf(target.sources);
+  if ((await readFile(stampFile, 'utf8').catch(() => '')) === stamp) continue;
+  await target.make();
+  await mkdir(at('dist'), { recursive: true });
+  await writeFile(stampFile, stamp);
+}
+
+async function stampOf(sources) {
+  const hash = createHash('sha256');
+  for (const source of sources) await addTo(hash, at(source));
+  return hash.digest('hex');
+}
+
+async function addTo(hash, file) {
+  const info = await stat(file).catch(() => null);
+  if (!info) return;
+  if (!info.isDirectory()) {
+    hash.update(`${path.relative(root, file)}\0${info.size}\0${info.mtimeMs}\n`);
+    return;
+  }
+  for (const entry of (await readdir(file)).sort()) await addTo(hash, path.join(file, entry));
+}
+
+function program(command, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+    child.once('error', reject);
+    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${path.basename(args[0])} failed (exit code ${code}).`))));
+  });
+}
