@@ -169,7 +169,11 @@ export const requests = {
     }),
     output: z.object({ runId: z.string(), queued: z.boolean() }),
   },
-  'runs.resume': { input: runId, output: z.object({ runId: z.string(), missing: z.number().int() }) },
+  'runs.resume': {
+    /** Without `acceptDifferences` a run whose nodesets changed since it started is refused with `conflict`. */
+    input: z.strictObject({ runId: z.string(), acceptDifferences: z.boolean().default(false) }),
+    output: z.object({ runId: z.string(), missing: z.number().int() }),
+  },
   'runs.stop': { input: runId, output: nothing },
   'runs.cancel': { input: runId, output: nothing },
   'runs.list': {

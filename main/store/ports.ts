@@ -94,6 +94,11 @@ export interface RunHandle extends AsyncDisposable {
   /** Replaces run.json atomically. Updates are applied in the order of the calls. */
   update(patch: RunPatch): Promise<RunRecord>;
   /**
+   * Fixes the list of episodes: once, while the recorded plan is empty, else `conflict`. A run is created (and
+   * queued) before its environment is loaded, and only the loaded environment says which episodes exist.
+   */
+  setPlan(plan: readonly PlannedEpisode[], patch?: RunPatch): Promise<RunRecord>;
+  /**
    * Starts an attempt: from now on only a row with this token is accepted for the episode. The epoch rises with
    * every call; the attempt is one more than the recorded ones. `conflict` when the episode has its final row.
    */
