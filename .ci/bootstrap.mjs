@@ -35,7 +35,9 @@ function run(node, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(node, args, { cwd: root(), stdio: ['ignore', 2, 2], env: productEnvironment(node) });
     child.once('error', reject);
-    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${args[0]} failed (exit code ${code}).`))));
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${args[0]} failed (exit code ${code}).`)),
+    );
   });
 }
 

@@ -6,7 +6,15 @@ import process from 'node:process';
 import { chromium } from '@playwright/test';
 import { root } from './steps.mjs';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome', 'msedge', 'microsoft-edge'];
+const names = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome-stable',
+  'google-chrome',
+  'chrome',
+  'msedge',
+  'microsoft-edge',
+];
 const fixedPlaces = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -20,7 +28,9 @@ export function findBrowser() {
   const own = chromium.executablePath();
   if (own && existsSync(own)) return own;
   const folders = (process.env.PATH ?? '').split(path.delimiter);
-  const onPath = names.flatMap((name) => folders.map((folder) => path.join(folder, process.platform === 'win32' ? `${name}.exe` : name)));
+  const onPath = names.flatMap((name) =>
+    folders.map((folder) => path.join(folder, process.platform === 'win32' ? `${name}.exe` : name)),
+  );
   return [...onPath, ...fixedPlaces].find((candidate) => existsSync(candidate)) ?? null;
 }
 
@@ -37,9 +47,18 @@ export async function ensureBrowser() {
     run('apt-get', ['install', '-y', '--no-install-recommends', 'chromium', 'fonts-dejavu-core'], 600_000);
     if (findBrowser()) return findBrowser();
   }
-  throw new Error('The end-to-end tests need a Chromium. Install one (for example `apt-get install chromium`, or Google Chrome), or set AGENTCANVAS_CHROMIUM to its path, and run `npm test` again.');
+  throw new Error(
+    'The end-to-end tests need a Chromium. Install one (for example `apt-get install chromium`, or Google Chrome), or set AGENTCANVAS_CHROMIUM to its path, and run `npm test` again.',
+  );
 }
 
 function run(command, args, timeoutMs) {
-  return spawnSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], timeout: timeoutMs, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).status === 0;
+  return (
+    spawnSync(command, args, {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      timeout: timeoutMs,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    }).status === 0
+  );
 }

@@ -24,7 +24,9 @@ const nodeBundle = {
   chunkNames: 'chunk-[hash]',
   external: ['electron', 'esbuild', 'onnxruntime-node'],
   // Some bundled packages are CommonJS and call require for builtins.
-  banner: { js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+  },
   logLevel: 'warning',
 };
 
@@ -49,7 +51,13 @@ const targets = {
       await rm(at('dist/electron'), { recursive: true, force: true });
       await build({ ...nodeBundle, entryPoints: { main: 'electron/main.ts' }, outdir: 'dist/electron' });
       const { splitting: _splitting, banner: _banner, outExtension: _extension, ...script } = nodeBundle;
-      await build({ ...script, entryPoints: { preload: 'electron/preload.ts' }, outdir: 'dist/electron', format: 'cjs', outExtension: { '.js': '.cjs' } });
+      await build({
+        ...script,
+        entryPoints: { preload: 'electron/preload.ts' },
+        outdir: 'dist/electron',
+        format: 'cjs',
+        outExtension: { '.js': '.cjs' },
+      });
     },
   },
   renderer: {
@@ -92,6 +100,8 @@ function program(command, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
     child.once('error', reject);
-    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${path.basename(args[0])} failed (exit code ${code}).`))));
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${path.basename(args[0])} failed (exit code ${code}).`)),
+    );
   });
 }

@@ -20,14 +20,29 @@ export async function ensureInstalled() {
 
 function npmCi() {
   const npm = process.env.npm_execpath;
-  const [command, args] = npm ? [process.execPath, [npm]] : [process.platform === 'win32' ? 'npm.cmd' : 'npm', []];
+  const [command, args] = npm
+    ? [process.execPath, [npm]]
+    : [process.platform === 'win32' ? 'npm.cmd' : 'npm', []];
   // The skipped scripts only download what the packages already contain (CUDA files, a second esbuild) or what is fetched on demand.
-  const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip', ELECTRON_SKIP_BINARY_DOWNLOAD: '1', PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' };
+  const env = {
+    ...process.env,
+    ONNXRUNTIME_NODE_INSTALL: 'skip',
+    ELECTRON_SKIP_BINARY_DOWNLOAD: '1',
+    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1',
+  };
   return new Promise((resolve, reject) => {
-    const child = spawn(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2], env });
+    const child = spawn(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+      env,
+    });
     child.once('error', reject);
     child.once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`npm ci failed (exit code ${code}). Check the network and run the command again.`)),
+      code === 0
+        ? resolve()
+        : reject(
+            new Error(`npm ci failed (exit code ${code}). Check the network and run the command again.`),
+          ),
     );
   });
 }

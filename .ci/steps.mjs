@@ -14,7 +14,17 @@ export function checkSteps() {
     { name: 'format', args: [bin('oxfmt', 'bin/oxfmt'), '--check'] },
     { name: 'lint', args: [bin('oxlint', 'bin/oxlint'), '--type-aware'] },
     { name: 'types', args: [bin('typescript', 'bin/tsc'), '-b'] },
-    { name: 'unit', args: [bin('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${path.join(reports, 'unit.json')}`], report: path.join(reports, 'unit.json') },
+    {
+      name: 'unit',
+      args: [
+        bin('vitest', 'vitest.mjs'),
+        'run',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${path.join(reports, 'unit.json')}`,
+      ],
+      report: path.join(reports, 'unit.json'),
+    },
     { name: 'build', args: ['.ci/build.mjs', 'engine', 'renderer', 'electron'] },
   ];
 }
@@ -35,7 +45,11 @@ export function endToEndSteps() {
 export async function runStep(step) {
   const startedMs = performance.now();
   const code = await new Promise((resolve) => {
-    const child = spawn(process.execPath, step.args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...step.env } });
+    const child = spawn(process.execPath, step.args, {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, ...step.env },
+    });
     child.once('error', () => resolve(70));
     child.once('exit', (exitCode) => resolve(exitCode ?? 70));
   });

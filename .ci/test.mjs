@@ -16,7 +16,9 @@ for (const step of [...checkSteps(), ...endToEnd]) {
   const { ok, seconds } = await runStep(step);
   const counts = await countsOf(step, ok);
   for (const kind of Object.keys(total)) total[kind] += counts[kind];
-  lines.push(`${ok ? 'ok  ' : 'FAIL'}  ${step.name.padEnd(8)} ${seconds.toFixed(1).padStart(6)} s  ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+  lines.push(
+    `${ok ? 'ok  ' : 'FAIL'}  ${step.name.padEnd(8)} ${seconds.toFixed(1).padStart(6)} s  ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
+  );
 }
 console.log(`\n${lines.join('\n')}\n`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
@@ -25,11 +27,21 @@ process.exit(total.failed === 0 ? 0 : 1);
 async function countsOf(step, ok) {
   const plain = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
   if (!step.report) return plain;
-  const report = await readFile(step.report, 'utf8').then(JSON.parse).catch(() => null);
+  const report = await readFile(step.report, 'utf8')
+    .then(JSON.parse)
+    .catch(() => null);
   if (!report) return { passed: 0, failed: 1, skipped: 0 };
   const counts = report.stats
-    ? { passed: report.stats.expected + report.stats.flaky, failed: report.stats.unexpected, skipped: report.stats.skipped }
-    : { passed: report.numPassedTests, failed: report.numFailedTests, skipped: report.numPendingTests + (report.numTodoTests ?? 0) };
+    ? {
+        passed: report.stats.expected + report.stats.flaky,
+        failed: report.stats.unexpected,
+        skipped: report.stats.skipped,
+      }
+    : {
+        passed: report.numPassedTests,
+        failed: report.numFailedTests,
+        skipped: report.numPendingTests + (report.numTodoTests ?? 0),
+      };
   // A step that fails although no single test did (a file that does not load) is a failure of its own.
   return !ok && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
 }
