@@ -39,7 +39,7 @@ export function createDispatcher({ handlers, logger, checkReplies = false }: Dis
       signal: AbortSignal,
     ) => Promise<RequestOutput<RequestName>>;
     const value = await handler(parsed.data, signal);
-    return checkReplies ? (requests[name].output.parse(value) as RequestOutput<RequestName>) : value;
+    return checkReplies ? requests[name].output.parse(value) : value;
   };
   return {
     async dispatch(name, input, signal = never) {

@@ -1,7 +1,7 @@
 // The feed as a renderer sees it: thin, numbered, bounded, honest about gaps.
 import { expect, it } from 'vitest';
 import { createFakeClock } from './base/fake-clock.ts';
-import { createEventFeed } from './event-feed.ts';
+import { EventFeed } from './event-feed.ts';
 import type { EventMessage } from './contract/api.ts';
 import type { EpisodeRow } from './contract/run.ts';
 
@@ -27,7 +27,7 @@ const row = (ordinal: number, status: EpisodeRow['status']): EpisodeRow => ({
 
 it('sends a thousand row changes of a tenth of a second as one message with the last state of each row', async () => {
   const clock = createFakeClock();
-  using feed = createEventFeed(clock);
+  using feed = new EventFeed(clock);
   const seen: EventMessage[] = [];
   feed.subscribe((message) => seen.push(message));
   for (let index = 0; index < 1000; index++) {
@@ -46,7 +46,7 @@ it('sends a thousand row changes of a tenth of a second as one message with the 
 
 it('keeps order: what waits goes out before an event that does not wait', async () => {
   const clock = createFakeClock();
-  using feed = createEventFeed(clock);
+  using feed = new EventFeed(clock);
   const names: string[] = [];
   feed.subscribe((message) => names.push(`${message.sequence} ${message.name}`));
   feed.publish('run.stage', { runId: 'r', stage: 'running', elapsedMs: 1 });
@@ -55,7 +55,7 @@ it('keeps order: what waits goes out before an event that does not wait', async 
 });
 
 it('answers what came after a number, nothing when nothing did, and null when messages are missing', () => {
-  using feed = createEventFeed(createFakeClock());
+  using feed = new EventFeed(createFakeClock());
   expect(feed.since(0)).toEqual([]);
   for (let index = 0; index < 1500; index++) feed.publish('run.deleted', { runId: `${index}` });
   expect(feed.since(1500)).toEqual([]);

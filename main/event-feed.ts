@@ -8,87 +8,84 @@ const flushEveryMs = 100;
 const keptMessages = 1000;
 const maxRowsPerMessage = 2000;
 
-export interface EventFeed extends Disposable {
-  publish<Name extends EventName>(name: Name, payload: EventMap[Name]): void;
+export class EventFeed implements Disposable {
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(message: EventMessage) => void>();
+  readonly #kept: EventMessage[] = [];
+  readonly #waiting = new Map<string, { readonly name: EventName; readonly payload: unknown }>();
+  readonly #rows = new Map<string, Map<number, EpisodeRow>>();
+  #sequence = 0;
+  #timer: Disposable | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Number of the last message sent. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  publish<Name extends EventName>(name: Name, payload: EventMap[Name]): void {
+    if (name === 'run.episodes') {
+      const { runId, rows } = payload as EventMap['run.episodes'];
+      const ofRun = this.#rows.get(runId) ?? new Map<number, EpisodeRow>();
+      this.#rows.set(runId, ofRun);
+      for (const row of rows) ofRun.set(row.ordinal, row);
+      this.#flushLater();
+    } else if (name === 'run.live' || name === 'run.changed' || name === 'run.stage') {
+      this.#waiting.set(`${name}/${(payload as { runId: string }).runId}`, { name, payload });
+      this.#flushLater();
+    } else {
+      this.flush();
+      this.#send(name, payload);
+    }
+  }
+
   /** Every message from now on. */
-  subscribe(listener: (message: EventMessage) => void): Disposable;
-  /** Messages after `sequence`; null when some of them are no longer kept (or never were): ask for snapshots. */
-  since(sequence: number): readonly EventMessage[] | null;
-  readonly sequence: number;
+  subscribe(listener: (message: EventMessage) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Messages after `after`; null when some of them are no longer kept (or never were): ask for snapshots. */
+  since(after: number): readonly EventMessage[] | null {
+    if (after === this.#sequence) return [];
+    const first = this.#kept[0]?.sequence ?? this.#sequence + 1;
+    if (after > this.#sequence || after + 1 < first) return null;
+    return this.#kept.filter((message) => message.sequence > after);
+  }
+
   /** Sends what is waiting. */
-  flush(): void;
-}
+  flush(): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = null;
+    for (const [runId, changed] of this.#rows) this.#sendRows(runId, [...changed.values()]);
+    this.#rows.clear();
+    const due = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { name, payload } of due) this.#send(name, payload);
+  }
 
-export function createEventFeed(clock: Clock): EventFeed {
-  const listeners = new Set<(message: EventMessage) => void>();
-  const kept: EventMessage[] = [];
-  const waiting = new Map<string, { name: EventName; payload: unknown }>();
-  const rows = new Map<string, Map<number, EpisodeRow>>();
-  let sequence = 0;
-  let timer: Disposable | null = null;
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#listeners.clear();
+  }
 
-  const send = (name: EventName, payload: unknown): void => {
-    const message = { sequence: ++sequence, name, payload } as EventMessage;
-    kept.push(message);
-    if (kept.length > keptMessages) kept.shift();
-    for (const listener of listeners) listener(message);
-  };
-  const flush = (): void => {
-    timer?.[Symbol.dispose]();
-    timer = null;
-    for (const [runId, changed] of rows) sendRows(send, runId, [...changed.values()]);
-    rows.clear();
-    const due = [...waiting.values()];
-    waiting.clear();
-    for (const { name, payload } of due) send(name, payload);
-  };
-  const later = (): void => {
-    timer ??= clock.after(flushEveryMs, flush);
-  };
-  return {
-    publish(name, payload) {
-      if (name === 'run.episodes') {
-        const { runId, rows: changed } = payload as EventMap['run.episodes'];
-        const ofRun = rows.get(runId) ?? new Map<number, EpisodeRow>();
-        rows.set(runId, ofRun);
-        for (const row of changed) ofRun.set(row.ordinal, row);
-        later();
-      } else if (name === 'run.live' || name === 'run.changed' || name === 'run.stage') {
-        waiting.set(`${name}/${(payload as { runId: string }).runId}`, { name, payload });
-        later();
-      } else {
-        flush();
-        send(name, payload);
-      }
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
-    },
-    since(after) {
-      if (after === sequence) return [];
-      const first = kept[0]?.sequence ?? sequence + 1;
-      return after > sequence || after + 1 < first
-        ? null
-        : kept.filter((message) => message.sequence > after);
-    },
-    get sequence() {
-      return sequence;
-    },
-    flush,
-    [Symbol.dispose]: () => {
-      timer?.[Symbol.dispose]();
-      listeners.clear();
-    },
-  };
-}
+  #flushLater(): void {
+    this.#timer ??= this.#clock.after(flushEveryMs, () => this.flush());
+  }
 
-function sendRows(
-  send: (name: EventName, payload: unknown) => void,
-  runId: string,
-  changed: readonly EpisodeRow[],
-): void {
-  for (let from = 0; from < changed.length; from += maxRowsPerMessage) {
-    send('run.episodes', { runId, rows: changed.slice(from, from + maxRowsPerMessage) });
+  #send(name: EventName, payload: unknown): void {
+    const message = { sequence: ++this.#sequence, name, payload } as EventMessage;
+    this.#kept.push(message);
+    if (this.#kept.length > keptMessages) this.#kept.shift();
+    for (const listener of this.#listeners) listener(message);
+  }
+
+  #sendRows(runId: string, changed: readonly EpisodeRow[]): void {
+    for (let from = 0; from < changed.length; from += maxRowsPerMessage) {
+      this.#send('run.episodes', { runId, rows: changed.slice(from, from + maxRowsPerMessage) });
+    }
   }
 }
