@@ -30,7 +30,8 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** State containers granted to the node in the graph; names are container ids. */
 export interface GrantedContainers {
-  read(container: string, state: string, key?: string): unknown | Promise<unknown>;
+  /** The value, or a promise of it where the nodeset runs in a process of its own: always await it. */
+  read(container: string, state: string, key?: string): unknown;
   write(container: string, state: string, value: unknown, key?: string): void | Promise<void>;
   evict(container: string, state: string, key: string): void | Promise<void>;
 }
