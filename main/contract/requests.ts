@@ -5,7 +5,15 @@ import { diagnostic, graphDefinition } from './graph.ts';
 import { errorInfo } from './error.ts';
 import { evalConfig } from './eval-config.ts';
 import { evalMetadata, nodeManifest, nodesetSummary, panelInfo, panelState } from './nodeset.ts';
-import { episodeAttempt, episodeRow, runListItem, runRecord, runSummary, workerView } from './run.ts';
+import {
+  batchView,
+  episodeAttempt,
+  episodeRow,
+  runListItem,
+  runRecord,
+  runSummary,
+  workerView,
+} from './run.ts';
 import { settings } from './settings.ts';
 
 const nothing = z.strictObject({});
@@ -79,6 +87,8 @@ export const liveRun = z.object({
   remainingMs: z.object({ low: z.number(), high: z.number() }).nullable(),
   workers: z.array(workerView),
   summary: runSummary,
+  /** Present while batched nodes exist. */
+  batching: z.array(batchView).optional(),
 });
 export type LiveRun = z.infer<typeof liveRun>;
 

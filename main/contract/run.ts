@@ -100,6 +100,8 @@ export const episodeRow = z.object({
   errorMessage: z.string().nullable(),
   /** True when the last attempt ended otherwise than the first. */
   retried: z.boolean(),
+  /** When the last attempt began (ISO time): throughput over time is drawn from it and `durationMs`. */
+  startedAt: z.string().nullable().optional(),
 });
 export type EpisodeRow = z.infer<typeof episodeRow>;
 
@@ -252,3 +254,19 @@ export const workerView = z.object({
   deaths: z.number().int(),
 });
 export type WorkerView = z.infer<typeof workerView>;
+
+/** One batched key (node and resolved config) while a run lives. Times are milliseconds. */
+export const batchView = z.object({
+  nodePath: z.string(),
+  key: z.string(),
+  callers: z.number().int(),
+  waiting: z.number().int(),
+  batches: z.number().int(),
+  samples: z.number().int(),
+  /** Batches by size: index 0 is size 1. */
+  sizes: z.array(z.number().int()),
+  waitMs: z.object({ median: z.number(), p95: z.number() }).nullable(),
+  forwardMs: z.object({ median: z.number(), p95: z.number() }).nullable(),
+  samplesPerSecond: z.number().nullable(),
+});
+export type BatchView = z.infer<typeof batchView>;
