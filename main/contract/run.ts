@@ -123,10 +123,10 @@ export type RunCounts = z.infer<typeof runCounts>;
 export const estimate = z.object({
   n: z.number().int(),
   mean: z.number().nullable(),
-  /** 95 % interval. */
+  /** 95 % interval; `t` only while a run is live (of per-episode clusters when episodes are repeated). */
   low: z.number().nullable(),
   high: z.number().nullable(),
-  method: z.enum(['wilson', 'bootstrap', 'bootstrap_clustered', 'none']),
+  method: z.enum(['wilson', 't', 'bootstrap', 'bootstrap_clustered', 'none']),
   median: z.number().nullable(),
   /** Sample standard deviation. */
   sd: z.number().nullable(),
@@ -204,6 +204,8 @@ export const runRecord = z.object({
   pausedBecause: z.string().nullable().default(null),
   tags: z.array(z.string()),
   note: z.string(),
+  /** Where an imported run came from; its seed is then not known. */
+  importedFrom: z.string().optional(),
 });
 export type RunRecord = z.infer<typeof runRecord>;
 
