@@ -1,0 +1,333 @@
+// Hot path (frame.bench.ts). Calls, answers and notes over one socket, in both directions at once. Every call settles exactly once: by
+// its answer, its deadline, its signal or the end of the connection.
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { abortedError } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { createEmitter } from '../base/emitter.ts';
+import { StudioError, toStudioError } from '../base/errors.ts';
+import { FrameParser, type ParsedFrame } from './frame-parser.ts';
+import { FrameWriter } from './frame-writer.ts';
+import { PendingCalls } from './pending-calls.ts';
+import type { CallHandler, CallOptions, ConnectionCounters, FrameConnection, IncomingCall } from './ports.ts';
+import { fromWireError, toWireError } from './remote-error.ts';
+import { decodeValue, encodeValue, type SegmentSource } from './values.ts';
+
+/** Beyond this much unsent, new calls wait for the socket to drain and notes are dropped. */
+const highWaterBytes = 64 * 2 ** 20;
+const flushTimeoutMs = 1_000;
+
+interface WaitingCall {
+  readonly id: number;
+  readonly send: () => void;
+}
+
+export class SocketFrameConnection implements FrameConnection {
+  readonly closed: Promise<StudioError>;
+  readonly #parser: FrameParser;
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  readonly #writer: FrameWriter;
+  readonly #pending: PendingCalls;
+  readonly #abandoned = new Set<number>();
+  readonly #incoming = new Map<number, OpenIncomingCall>();
+  readonly #notes = createEmitter<{ note: { readonly method: string; readonly params: unknown } }>();
+  readonly #resolveClosed: (reason: StudioError) => void;
+  #waiting: WaitingCall[] = [];
+  #handler: CallHandler = refuseCalls;
+  #sharedMemoryFolder: string | undefined;
+  #lastCallId = 0;
+  #lateAnswers = 0;
+  #droppedNotes = 0;
+  #lastByteMs: number;
+  #endReason: StudioError | undefined;
+
+  /** Whoever opens the socket feeds `bytesArrived`; see frame-socket.ts. */
+  constructor(socket: Socket, parser: FrameParser, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#lastByteMs = clock.monotonic();
+    this.#writer = new FrameWriter(socket);
+    this.#parser = parser;
+    parser.deliverTo((frame) => this.#onFrame(frame));
+    this.#pending = new PendingCalls(clock, (id) => this.#giveUp(id));
+    const { promise, resolve } = Promise.withResolvers<StudioError>();
+    this.closed = promise;
+    this.#resolveClosed = resolve;
+    socket.on('drain', () => this.#sendWaiting());
+    socket.on('error', (error) => this.close(closedError(error.message, error)));
+    socket.on('close', () =>
+      this.close(
+        this.#parser.isBetweenFrames
+          ? undefined
+          : closedError('the other side ended in the middle of a frame'),
+      ),
+    );
+  }
+
+  get isClosed(): boolean {
+    return this.#endReason !== undefined;
+  }
+
+  get counters(): ConnectionCounters {
+    return {
+      sentCalls: this.#lastCallId,
+      lateAnswers: this.#lateAnswers,
+      abandonedCalls: this.#abandoned.size,
+      pendingCalls: this.#pending.size,
+      droppedNotes: this.#droppedNotes,
+    };
+  }
+
+  silentSinceMs(): number {
+    return this.#clock.monotonic() - this.#lastByteMs;
+  }
+
+  /** `byteCount` bytes were read into the parser's target, or lie in `chunk`. */
+  bytesArrived(byteCount: number, chunk?: Uint8Array): void {
+    if (this.#endReason) return;
+    this.#lastByteMs = this.#clock.monotonic();
+    try {
+      if (chunk) this.#parser.push(chunk);
+      else this.#parser.received(byteCount);
+    } catch (error) {
+      this.close(toStudioError(error, 'protocol_error'));
+    }
+  }
+
+  call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const { signal, timeoutMs, onBehalfOf } = options;
+      if (this.#endReason) return reject(this.#endReason);
+      if (signal?.aborted) return reject(abortedError(signal));
+      const id = this.#lastCallId + 1;
+      const segments: Uint8Array[] = [];
+      const text = callText(id, method, encodeValue(params, segments), onBehalfOf);
+      if (this.#socket.writableLength < highWaterBytes) this.#writer.write(text, segments);
+      else this.#waiting.push({ id, send: () => this.#writer.write(text, segments) });
+      this.#lastCallId = id;
+      const dueMs = this.#clock.monotonic() + timeoutMs;
+      this.#pending.add(id, { method, timeoutMs, dueMs, signal, context: options.context, resolve, reject });
+    });
+  }
+
+  note(method: string, params: unknown): void {
+    if (this.#endReason) return;
+    if (this.#socket.writableLength >= highWaterBytes) {
+      this.#droppedNotes++;
+      return;
+    }
+    const segments: Uint8Array[] = [];
+    const value = JSON.stringify(encodeValue(params, segments));
+    this.#writer.write(`{"t":"note","m":${JSON.stringify(method)},"p":${value}}`, segments);
+  }
+
+  serve(handler: CallHandler): void {
+    this.#handler = handler;
+  }
+
+  onNote(listener: (method: string, params: unknown) => void): Disposable {
+    return this.#notes.on('note', ({ method, params }) => listener(method, params));
+  }
+
+  attachSharedMemory(folder: string): void {
+    this.#sharedMemoryFolder = folder;
+  }
+
+  close(reason: StudioError = closedError('the connection was closed')): void {
+    if (this.#endReason) return;
+    this.#endReason = reason;
+    this.#socket.destroy();
+    this.#waiting = [];
+    this.#abandoned.clear();
+    this.#pending.rejectAll(reason);
+    for (const incoming of this.#incoming.values()) incoming.abort(reason);
+    this.#incoming.clear();
+    this.#resolveClosed(reason);
+  }
+
+  /** Sends what is written, then closes; waits at most a second for a side that does not read. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#endReason) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.after(flushTimeoutMs, resolve);
+      this.#socket.end(() => {
+        timer[Symbol.dispose]();
+        resolve();
+      });
+    });
+    this.close();
+  }
+
+  #onFrame(frame: ParsedFrame): void {
+    if (this.#endReason) return;
+    const { header } = frame;
+    switch (header['t']) {
+      case 'ok':
+        return this.#onAnswer(header, this.#decode(header['r'], frame), false);
+      case 'err':
+        return this.#onAnswer(header, header['e'], true);
+      case 'call':
+        return this.#onCall(header, this.#decode(header['p'], frame));
+      case 'cancel':
+        return this.#incoming
+          .get(idOf(header))
+          ?.abort(new StudioError('aborted', 'the caller no longer wants the answer'));
+      case 'note':
+        return this.#notes.emit('note', {
+          method: textOf(header, 'm'),
+          params: this.#decode(header['p'], frame),
+        });
+      default:
+        throw new StudioError(
+          'protocol_error',
+          `a frame of unknown kind ${JSON.stringify(header['t'])?.slice(0, 40)}`,
+        );
+    }
+  }
+
+  #decode(value: unknown, frame: ParsedFrame): unknown {
+    if (!frame.mayHoldCells) return value;
+    const source: SegmentSource = this.#sharedMemoryFolder
+      ? { segments: frame.segments, readSlot: (slot, byteLength) => this.#readSlot(slot, byteLength) }
+      : frame;
+    return decodeValue(value, source);
+  }
+
+  #readSlot(slot: number, byteLength: number): Uint8Array {
+    const bytes = readFileSync(path.join(this.#sharedMemoryFolder ?? '', String(slot)));
+    if (bytes.length < byteLength)
+      throw new StudioError('protocol_error', `shared memory slot ${slot} is shorter than announced`);
+    this.note('ack', { slot });
+    return bytes.subarray(0, byteLength);
+  }
+
+  #onAnswer(header: Readonly<Record<string, unknown>>, content: unknown, isError: boolean): void {
+    const id = idOf(header);
+    const call = this.#pending.take(id);
+    if (!call) return this.#onLateAnswer(id);
+    if (isError) call.reject(fromWireError(content, call.method));
+    else call.resolve(content);
+  }
+
+  #onLateAnswer(id: number): void {
+    if (!this.#abandoned.delete(id))
+      throw new StudioError('protocol_error', `an answer to call ${id}, which is not open`);
+    this.#lateAnswers++;
+  }
+
+  /** A call of ours ended without its answer. */
+  #giveUp(id: number): void {
+    const waitingIndex = this.#waiting.findIndex((waiting) => waiting.id === id);
+    if (waitingIndex >= 0) {
+      this.#waiting.splice(waitingIndex, 1);
+      return;
+    }
+    this.#abandoned.add(id);
+    this.#writer.write(`{"t":"cancel","id":${id}}`, []);
+  }
+
+  #onCall(header: Readonly<Record<string, unknown>>, params: unknown): void {
+    const id = idOf(header);
+    const method = textOf(header, 'm');
+    const onBehalfOf = header['c'] === undefined ? undefined : idOf(header, 'c');
+    const parent = onBehalfOf === undefined ? undefined : this.#pending.get(onBehalfOf);
+    if (onBehalfOf !== undefined && !parent) {
+      return this.#answerError(
+        id,
+        new StudioError('conflict', `${method} was called on behalf of call ${onBehalfOf}, which is over`),
+      );
+    }
+    if (this.#incoming.has(id)) throw new StudioError('protocol_error', `call ${id} is open already`);
+    this.#handle(method, params, new OpenIncomingCall(id, onBehalfOf, parent?.context));
+  }
+
+  #handle(method: string, params: unknown, call: OpenIncomingCall): void {
+    let result: unknown;
+    try {
+      result = this.#handler(method, params, call);
+    } catch (error) {
+      return this.#answerError(call.callId, error);
+    }
+    if (!isThenable(result)) return this.#answer(call.callId, result);
+    this.#incoming.set(call.callId, call);
+    result.then(
+      (value) => this.#incoming.delete(call.callId) && this.#answer(call.callId, value),
+      (error: unknown) => this.#incoming.delete(call.callId) && this.#answerError(call.callId, error),
+    );
+  }
+
+  #answer(id: number, result: unknown): void {
+    if (this.#endReason) return;
+    try {
+      const segments: Uint8Array[] = [];
+      const value = JSON.stringify(encodeValue(result, segments));
+      this.#writer.write(`{"t":"ok","id":${id},"r":${value}}`, segments);
+    } catch (error) {
+      this.#answerError(id, error);
+    }
+  }
+
+  #answerError(id: number, thrown: unknown): void {
+    if (this.#endReason) return;
+    this.#writer.write(`{"t":"err","id":${id},"e":${JSON.stringify(toWireError(thrown))}}`, []);
+  }
+
+  #sendWaiting(): void {
+    while (this.#waiting.length > 0 && this.#socket.writableLength < highWaterBytes)
+      this.#waiting.shift()?.send();
+  }
+}
+
+class OpenIncomingCall implements IncomingCall {
+  readonly callId: number;
+  readonly onBehalfOf: number | undefined;
+  readonly context: unknown;
+  #controller: AbortController | undefined;
+
+  constructor(callId: number, onBehalfOf: number | undefined, context: unknown) {
+    this.callId = callId;
+    this.onBehalfOf = onBehalfOf;
+    this.context = context;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  abort(reason: StudioError): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
+  }
+}
+
+function callText(id: number, method: string, params: unknown, onBehalfOf: number | undefined): string {
+  const parent = onBehalfOf === undefined ? '' : `,"c":${onBehalfOf}`;
+  return `{"t":"call","id":${id}${parent},"m":${JSON.stringify(method)},"p":${JSON.stringify(params)}}`;
+}
+
+function idOf(header: Readonly<Record<string, unknown>>, member = 'id'): number {
+  const id = header[member];
+  if (!Number.isSafeInteger(id)) throw new StudioError('protocol_error', 'a frame without a valid call id');
+  return id as number;
+}
+
+function textOf(header: Readonly<Record<string, unknown>>, member: string): string {
+  const text = header[member];
+  if (typeof text !== 'string') throw new StudioError('protocol_error', 'a frame without a method name');
+  return text;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+function refuseCalls(method: string): never {
+  throw new StudioError('unsupported', `${method} is not served here`);
+}
+
+function closedError(message: string, cause?: unknown): StudioError {
+  return new StudioError('connection_closed', message, { cause });
+}
