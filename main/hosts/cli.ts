@@ -1,0 +1,66 @@
+// The command line: reads arguments, hands each command to its file, returns its exit code. Everything it does is a
+// request that a window could send too.
+import { Command, CommanderError } from 'commander';
+import { isMainThread } from 'node:worker_threads';
+import { appVersion } from '../version.ts';
+import { addCatalogCommands } from './cli/catalog-commands.ts';
+import type { CommandContext } from './cli/context.ts';
+import { addEvalCommands } from './cli/eval-command.ts';
+import { exitCodes } from './cli/exit-codes.ts';
+import type { OutputStreams } from './cli/output.ts';
+import { addRunCommands } from './cli/run-commands.ts';
+import { addServeCommand } from './cli/serve-command.ts';
+
+export async function main(argv: readonly string[], streams: OutputStreams): Promise<number> {
+  const context: CommandContext = { streams, exitCode: exitCodes.ok };
+  const program = new Command('agentcanvas')
+    .description('Evaluate agents over whole benchmark splits.')
+    .version(appVersion)
+    .option(
+      '--workspace <dir>',
+      'the workspace; else the nearest folder upwards with agentcanvas.json, else ~/AgentCanvas',
+    )
+    .option(
+      '--trust <path>',
+      'trust this folder for good before running',
+      (value: string, previous: string[]) => [...previous, value],
+      [],
+    )
+    .option('--json', 'one JSON object per line on standard output')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      writeErr: (text) => void streams.stderr.write(text),
+    });
+  addEvalCommands(program, context);
+  addRunCommands(program, context);
+  addCatalogCommands(program, context);
+  addServeCommand(program, context);
+  allowGlobalOptionsAnywhere(program);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.invalid;
+  }
+  return context.exitCode;
+}
+
+/** `eval GRAPH --json` reads as well as `--json eval GRAPH`: each command takes the global options and hands them up. */
+function allowGlobalOptionsAnywhere(program: Command): void {
+  const visit = (command: Command): void => {
+    command.exitOverride();
+    for (const option of program.options) {
+      if (option.long === '--version' || command.options.some((own) => own.long === option.long)) continue;
+      command.addOption(option);
+      const name = option.attributeName();
+      command.on(`option:${option.name()}`, () => program.setOptionValue(name, command.getOptionValue(name)));
+    }
+    command.commands.forEach(visit);
+  };
+  program.commands.forEach(visit);
+}
+
+if (isMainThread && import.meta.main) {
+  process.exitCode = await main(process.argv.slice(2), process);
+}

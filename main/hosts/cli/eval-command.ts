@@ -1,0 +1,110 @@
+// `agentcanvas eval` and `resume`. The flags of eval are those of the configuration's schema.
+import { Option, type Command } from 'commander';
+import { configFromFlags, evalFlags, type EvalFlag, type FlagValues } from '../../contract/command-line.ts';
+import { evalConfig, type EvalConfig } from '../../contract/eval-config.ts';
+import { StudioError } from '../../base/errors.ts';
+import { graphReference } from './catalog-commands.ts';
+import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
+import type { Client } from './client.ts';
+import type { Output } from './output.ts';
+import { watchRuns } from './watch-run.ts';
+
+export function addEvalCommands(program: Command, context: CommandContext): void {
+  const command = program
+    .command('eval')
+    .description('Evaluate a graph over the episodes of a split')
+    .argument('<graph>', 'name of a graph, or a path');
+  for (const flag of evalFlags) command.addOption(optionOf(flag));
+  command
+    .option('--queue', 'wait in the queue when another run or Play holds the engine')
+    .option('--dry-run', 'check everything and start nothing')
+    .action(async (graph: string, options: Record<string, unknown>) => {
+      const { queue, dryRun, ...global } = {
+        ...program.opts<GlobalOptions>(),
+        ...(options as { queue?: boolean; dryRun?: boolean }),
+      };
+      const readOptions = (): EvalConfig => parseConfig(graphReference(graph), flagValues(options));
+      await runCommand(context, global, async (client, output) => {
+        const config = readOptions();
+        if (dryRun) return preflight(client, output, config);
+        return start(client, output, { config, whenBusy: queue ? 'queue' : 'refuse' });
+      });
+    });
+  program
+    .command('resume')
+    .description('Run exactly the episodes that a stopped or interrupted run is missing')
+    .argument('<run>', 'run id')
+    .action(async (runId: string) => {
+      await runCommand(context, program.opts<GlobalOptions>(), async (client, output) => {
+        const watch = watchRuns(client, output);
+        const { missing } = await client.request('runs.resume', { runId });
+        output.emit({ event: 'run.resumed', run_id: runId, missing });
+        output.print(`${runId}: ${missing} episodes to go`);
+        return watch.until(runId);
+      });
+    });
+}
+
+async function start(
+  client: Client,
+  output: Output,
+  request: { config: EvalConfig; whenBusy: 'queue' | 'refuse' },
+): Promise<ExitCode> {
+  const watch = watchRuns(client, output);
+  const { runId, queued } = await client.request('runs.start', request);
+  output.emit({ event: queued ? 'run.queued' : 'run.started', run_id: runId });
+  output.print(queued ? `${runId} is queued` : runId);
+  return watch.until(runId);
+}
+
+async function preflight(client: Client, output: Output, config: EvalConfig): Promise<ExitCode> {
+  const { ok, checks, episodes } = await client.request('runs.preflight', { config });
+  output.emit({ event: 'preflight', ok, episodes, checks });
+  for (const check of checks) {
+    output.print(
+      `${check.ok ? 'ok  ' : check.warning ? 'warn' : 'FAIL'}  ${check.name}: ${check.message}${check.ok ? '' : ` ${check.fix}`}`,
+    );
+  }
+  if (episodes !== null) output.print(`${episodes} episodes would run.`);
+  return ok ? exitCodes.ok : exitCodes.invalid;
+}
+
+export function parseConfig(graph: string, flags: FlagValues): EvalConfig {
+  const parsed = evalConfig.safeParse(configFromFlags(graph, flags));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path.join('.') ?? '');
+  const flag =
+    field === 'workerCount'
+      ? 'workers'
+      : field === 'perStepBudgetSec'
+        ? 'per-step-budget'
+        : field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new StudioError(
+    'invalid_input',
+    `--${flag}: ${issue?.message ?? 'is not valid'}. See: agentcanvas eval --help`,
+  );
+}
+
+function optionOf(flag: EvalFlag): Option {
+  const option = new Option(
+    `--${flag.name}${flag.placeholder ? ` <${flag.placeholder}>` : ''}`,
+    flag.description,
+  );
+  return flag.repeatable
+    ? option.argParser((value: string, previous: string[] | undefined) => [...(previous ?? []), value])
+    : option;
+}
+
+/** Commander names values in camelCase; the flags' own names are what configFromFlags reads. */
+function flagValues(options: Readonly<Record<string, unknown>>): FlagValues {
+  return Object.fromEntries(
+    evalFlags.map(({ name }) => [
+      name,
+      options[
+        name.replace(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+      ] as FlagValues[string],
+    ]),
+  );
+}

@@ -1,0 +1,105 @@
+// Numbers and runs as text for people. Not measured, 0 and an error never look alike.
+import type {
+  Estimate,
+  MetricSummary,
+  RunCounts,
+  RunListItem,
+  RunSummary,
+  WorkerView,
+} from '../../contract/run.ts';
+import type { LiveRun } from '../../contract/requests.ts';
+
+export function duration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  if (milliseconds < 9950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (seconds < 60) return `${seconds} s`;
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return hours > 0
+    ? `${hours} h ${String(minutes).padStart(2, '0')} min`
+    : `${minutes} min ${String(seconds % 60).padStart(2, '0')} s`;
+}
+
+export function number(value: number | null): string {
+  if (value === null) return 'not measured';
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
+  return Math.abs(value) >= 1000 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 100 ? 2 : 3);
+}
+
+/** The estimate that leads: over all started, or over completed where a failure has no known value. */
+export function headline(metric: MetricSummary): Estimate {
+  return metric.headline === 'started' && metric.started ? metric.started : metric.completed;
+}
+
+export function metricLine(metric: MetricSummary): string {
+  const estimate = headline(metric);
+  const { definition } = metric;
+  const isRate = definition.kind === 'rate';
+  const show = (value: number | null): string =>
+    value !== null && isRate ? `${(value * 100).toFixed(1)} %` : number(value);
+  const interval = estimate.low === null ? '' : `  [${show(estimate.low)}, ${show(estimate.high)}]`;
+  const unit = definition.unit && !isRate ? ` ${definition.unit}` : '';
+  const scope = metric.headline === 'completed_only' ? ', completed only' : '';
+  return `${definition.name}  ${show(estimate.mean)}${estimate.mean === null ? '' : unit}${interval}  n = ${estimate.n}${scope}${metric.partial ? ', partial' : ''}`;
+}
+
+export function countsLine(counts: RunCounts): string {
+  const parts = [
+    [counts.completed, 'completed'],
+    [counts.error, 'error'],
+    [counts.timeout, 'timeout'],
+    [counts.died, 'died'],
+    [counts.noVerdict, 'no verdict'],
+    [counts.notRun, 'not run'],
+  ] as const;
+  const shown = parts
+    .filter(([count], index) => index === 0 || count > 0)
+    .map(([count, word]) => `${count} ${word}`);
+  return `${counts.planned} planned = ${shown.join(' + ')}`;
+}
+
+export function summaryLines({ counts, metrics, flags }: RunSummary): string[] {
+  return [countsLine(counts), ...metrics.map(metricLine), ...flags.map((flag) => `! ${flag.message}`)];
+}
+
+export function progressLines(live: LiveRun, columns: number): string[] {
+  const { counts } = live.summary;
+  const done = counts.planned - counts.notRun;
+  const width = Math.max(10, Math.min(40, columns - 60));
+  const filled = counts.planned === 0 ? 0 : Math.floor((done / counts.planned) * width);
+  const rate = live.episodesPerSecond === null ? '' : `  ${live.episodesPerSecond.toFixed(1)}/s`;
+  const remaining =
+    live.remainingMs === null
+      ? ''
+      : `  ${duration(live.remainingMs.low)} to ${duration(live.remainingMs.high)} left`;
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
+  return [
+    `${bar}  ${done}/${counts.planned}${rate}${remaining}${live.stage ? `  ${live.stage}` : ''}`,
+    ...live.summary.metrics.slice(0, 4).map((metric) => `  ${metricLine(metric)}`),
+    ...live.workers.slice(0, 8).map(workerLine),
+  ];
+}
+
+export function workerLine(worker: WorkerView): string {
+  const episode = worker.ordinal === null ? '' : `  episode ${worker.episodeId ?? worker.ordinal}`;
+  const steps =
+    worker.ordinal === null
+      ? ''
+      : `  step ${worker.step}${worker.stepBudget === null ? '' : ` of ${worker.stepBudget}`}`;
+  const memory = worker.rssBytes === null ? '' : `  ${Math.round(worker.rssBytes / 2 ** 20)} MB`;
+  return `  worker ${worker.worker}  ${worker.phase}${episode}${steps}${memory}`;
+}
+
+export function runRow(item: RunListItem): string[] {
+  const { counts, headline: metric } = item;
+  return [
+    item.runId,
+    item.graphName,
+    item.split ?? '',
+    item.status,
+    `${counts.planned - counts.notRun}/${counts.planned}`,
+    metric ? metricLine(metric).replace(/\s{2,}n = .*$/, '') : '',
+    duration(item.activeMs),
+    String(item.workerCount),
+    item.tags.join(','),
+  ];
+}
