@@ -24,12 +24,34 @@ export interface EpisodeRunner {
 export interface EpisodeRequest {
   readonly episode: PlannedEpisode;
   readonly attempt: number;
-  /** Increases with every lease of a slot; a late answer of an older epoch is refused and counted. */
+  /** Rises with every lease of the episode; a late answer of an older epoch is refused and counted. */
   readonly epoch: number;
   readonly worker: number;
   readonly replicas: ReplicaSet;
   readonly signal: AbortSignal;
+  /** Called at each change of phase or step. The first `step` with a budget starts the episode's wall-clock limit. */
   readonly onPhase: (phase: WorkerView['phase'], step: number, stepBudget: number | null) => void;
+  /** Once the environment stands at the episode; so that a timeout's row knows what it was about. */
+  readonly onChosen?: (episode: EpisodeIdentity) => void;
+}
+
+export interface EpisodeIdentity {
+  readonly episodeId: string | null;
+  readonly sceneId: string | null;
+  readonly instruction: string | null;
+}
+
+/** Where attempts become durable: a RunHandle, or memory in simulation. */
+export interface AttemptJournal {
+  /** From now on only a row with this token is accepted for the episode. */
+  beginAttempt(ordinal: number): AttemptToken;
+  /** Resolves when the row is durable; a rejected row is not in the journal. */
+  append(attempt: EpisodeAttempt): Promise<void>;
+}
+
+export interface AttemptToken {
+  readonly attempt: number;
+  readonly epoch: number;
 }
 
 /** What a running batch tells; the run service turns it into contract events. */
@@ -40,6 +62,8 @@ export interface RunListener {
   onAttempt?(attempt: EpisodeAttempt): void;
   onWorkers?(workers: readonly WorkerView[]): void;
   onSummary?(summary: RunSummary): void;
+  /** A slot used up its crash budget. */
+  onSlotDown?(worker: number, reason: string): void;
 }
 
 export interface GuardHolder {
@@ -47,6 +71,7 @@ export interface GuardHolder {
   /** Run id, or the graph's name for canvas Play. */
   readonly id: string;
   readonly label: string;
+  /** Wall clock, milliseconds since 1970. */
   readonly sinceMs: number;
 }
 

@@ -1,0 +1,195 @@
+// One lease: one attempt at one episode on one replica set. Runner, deadlines, the replica's death and cancel race to
+// conclude it; the first one does, the runner is then aborted, and what it answers later is only counted.
+import type { Clock } from '../base/clock.ts';
+import { StudioError, toStudioError } from '../base/errors.ts';
+import type { EpisodeAttempt, PlannedEpisode, WorkerView } from '../contract/run.ts';
+import type { ReplicaDeath, ReplicaSet } from '../nodeset/ports.ts';
+import { attemptRow, episodeError, failure, type AttemptFacts } from './attempt-row.ts';
+import type { AttemptToken, EpisodeIdentity, EpisodeRunner } from './ports.ts';
+import type { MovableDeadline, SuspendWatch } from './suspend-watch.ts';
+
+export interface EpisodeLimits {
+  /** From the lease to the first step: choosing and resetting. */
+  readonly resetMs: number;
+  /** From the first step to the verdict. */
+  episodeMs(stepBudget: number): number;
+  /** Stands in rows whose episode never said its own. */
+  readonly defaultStepBudget: number;
+}
+
+export type Conclusion =
+  | { readonly kind: 'answer'; readonly attempt: EpisodeAttempt }
+  | { readonly kind: 'timeout'; readonly limitMs: number }
+  | { readonly kind: 'died'; readonly death: ReplicaDeath }
+  | { readonly kind: 'cancelled' };
+
+export interface LeaseInput {
+  readonly episode: PlannedEpisode;
+  readonly token: AttemptToken;
+  readonly worker: number;
+  readonly replicas: ReplicaSet;
+  readonly runner: EpisodeRunner;
+  readonly clock: Clock;
+  readonly watch: SuspendWatch;
+  readonly limits: EpisodeLimits;
+  /** The runner came with a verdict after the lease was concluded; the verdict is dropped. */
+  readonly onLateAnswer: () => void;
+}
+
+type Phase = WorkerView['phase'];
+
+const unknownIdentity: EpisodeIdentity = { episodeId: null, sceneId: null, instruction: null };
+
+export class Lease {
+  readonly episode: PlannedEpisode;
+  readonly token: AttemptToken;
+  readonly concluded: Promise<Conclusion>;
+  readonly #input: LeaseInput;
+  readonly #startedAtMs: number;
+  readonly #startedMs: number;
+  readonly #abort = new AbortController();
+  readonly #deadline: MovableDeadline;
+  #conclude: (conclusion: Conclusion) => void;
+  #limitMs: number;
+  #phase: Phase = 'reset';
+  #phaseSinceMs: number;
+  #step = 0;
+  #stepBudget: number | null = null;
+  #identity = unknownIdentity;
+  #isConcluded = false;
+
+  constructor(input: LeaseInput) {
+    const { promise, resolve } = Promise.withResolvers<Conclusion>();
+    this.concluded = promise;
+    this.#conclude = resolve;
+    this.#input = input;
+    this.episode = input.episode;
+    this.token = input.token;
+    this.#startedAtMs = input.clock.now();
+    this.#startedMs = input.clock.monotonic();
+    this.#phaseSinceMs = input.clock.now();
+    this.#limitMs = input.limits.resetMs;
+    this.#deadline = input.watch.deadline(this.#limitMs, () =>
+      this.#finish({ kind: 'timeout', limitMs: this.#limitMs }),
+    );
+    void this.#work();
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  get phaseSinceMs(): number {
+    return this.#phaseSinceMs;
+  }
+
+  get step(): number {
+    return this.#step;
+  }
+
+  get stepBudget(): number | null {
+    return this.#stepBudget;
+  }
+
+  get episodeId(): string | null {
+    return this.#identity.episodeId ?? this.episode.episodeId;
+  }
+
+  cancel(): void {
+    this.#finish({ kind: 'cancelled' });
+  }
+
+  died(death: ReplicaDeath): void {
+    this.#finish({ kind: 'died', death });
+  }
+
+  facts(): AttemptFacts {
+    const { clock, limits, replicas, worker } = this.#input;
+    return {
+      ...this.#identity,
+      episode: this.episode,
+      token: this.token,
+      worker,
+      replica: replicas.instances[0] ?? null,
+      startedAtMs: this.#startedAtMs,
+      durationMs: clock.monotonic() - this.#startedMs,
+      steps: this.#step,
+      stepBudget: this.#stepBudget ?? limits.defaultStepBudget,
+    };
+  }
+
+  async #work(): Promise<void> {
+    const { runner, replicas, worker } = this.#input;
+    let attempt: EpisodeAttempt;
+    try {
+      attempt = await runner.run({
+        episode: this.episode,
+        ...this.token,
+        worker,
+        replicas,
+        signal: this.#abort.signal,
+        onPhase: (phase, step, stepBudget) => this.#progress(phase, step, stepBudget),
+        onChosen: (identity) => {
+          this.#identity = identity;
+        },
+      });
+    } catch (error) {
+      attempt = attemptRow(this.facts(), failure('error', episodeError(toStudioError(error))));
+    }
+    this.#answer(attempt);
+  }
+
+  /** Hot path: once per step. */
+  #progress(phase: Phase, step: number, stepBudget: number | null): void {
+    if (this.#isConcluded) return;
+    this.#step = step;
+    if (phase === this.#phase) return;
+    this.#phase = phase;
+    this.#phaseSinceMs = this.#input.clock.now();
+    if (phase === 'step' && stepBudget !== null && this.#stepBudget === null) {
+      this.#stepBudget = stepBudget;
+      this.#limitMs = this.#input.limits.episodeMs(stepBudget);
+      this.#deadline.rearm(this.#limitMs);
+    }
+  }
+
+  #answer(attempt: EpisodeAttempt): void {
+    if (this.#isConcluded) {
+      if (attempt.error === null) this.#input.onLateAnswer();
+      return;
+    }
+    const { token, episode } = this;
+    const isCurrent =
+      attempt.ordinal === episode.ordinal &&
+      attempt.attempt === token.attempt &&
+      attempt.epoch === token.epoch;
+    if (isCurrent) return this.#finish({ kind: 'answer', attempt });
+    const wrong = new StudioError(
+      'internal',
+      `An answer for attempt ${attempt.attempt} of episode ${attempt.ordinal} came`,
+    );
+    this.#finish({
+      kind: 'answer',
+      attempt: attemptRow(this.facts(), failure('error', episodeError(wrong))),
+    });
+  }
+
+  #finish(conclusion: Conclusion): void {
+    if (this.#isConcluded) return;
+    this.#isConcluded = true;
+    this.#deadline[Symbol.dispose]();
+    if (conclusion.kind !== 'answer') this.#abort.abort(abortReason(conclusion));
+    this.#conclude(conclusion);
+  }
+}
+
+function abortReason(conclusion: Exclude<Conclusion, { kind: 'answer' }>): StudioError {
+  switch (conclusion.kind) {
+    case 'timeout':
+      return new StudioError('timeout', `took longer than ${conclusion.limitMs / 1000} s`);
+    case 'died':
+      return new StudioError('process_died', `${conclusion.death.instance} ended`);
+    case 'cancelled':
+      return new StudioError('aborted', 'The run was cancelled');
+  }
+}
