@@ -99,10 +99,13 @@ export interface RunHandle extends AsyncDisposable {
    */
   setPlan(plan: readonly PlannedEpisode[], patch?: RunPatch): Promise<RunRecord>;
   /**
-   * Starts an attempt: from now on only a row with this token is accepted for the episode. The epoch rises with
-   * every call; the attempt is one more than the recorded ones. `conflict` when the episode has its final row.
+   * Starts an attempt: from now on only a row with this token is accepted for the episode. The attempt is one more
+   * than the recorded ones; the epoch is the caller's (of its slot), or else rises with every call. `conflict` when
+   * the episode has its final row. Without it, a row only needs the next attempt number.
    */
-  beginAttempt(ordinal: number): AttemptToken;
+  beginAttempt(ordinal: number, epoch?: number): AttemptToken;
+  /** Rows on record for the episode, over all sessions. */
+  recordedAttempts(ordinal: number): number;
   /**
    * Resolves when the row is on the device. Rejects with `conflict` (a second final row, or not the current
    * attempt and epoch; counted in `refusals`), `disk_full` or `io_failed`; a rejected row is not in the journal

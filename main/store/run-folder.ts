@@ -1,0 +1,98 @@
+// Where things are in a run's folder, and reading and writing run.json and summary.json. run.created.json keeps the
+// record as it was made, so that a damaged run.json loses at most the status.
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { messageOf, StudioError } from '../base/errors.ts';
+import { fromFileCase, toFileCase } from '../contract/casing.ts';
+import { runRecord, runSummary, type RunRecord, type RunSummary } from '../contract/run.ts';
+import { atomicWrite } from './atomic-write.ts';
+import type { FileSystemPort } from './ports.ts';
+import { toStorageError } from './storage-error.ts';
+
+export const runFiles = {
+  record: 'run.json',
+  createdRecord: 'run.created.json',
+  graph: 'graph.json',
+  journal: 'episodes.jsonl',
+  summary: 'summary.json',
+  done: '_DONE',
+  episodes: 'episodes',
+  logs: 'logs',
+} as const;
+
+export function recordText(record: RunRecord): string {
+  return fileText(runRecord, record);
+}
+
+export async function writeRecord(
+  fileSystem: FileSystemPort,
+  folder: string,
+  record: RunRecord,
+): Promise<void> {
+  await atomicWrite(fileSystem, join(folder, runFiles.record), recordText(record));
+}
+
+export interface FoundRecord {
+  readonly record: RunRecord;
+  /** Why the record as created was used instead; its status is then `interrupted`. */
+  readonly damage: string | null;
+}
+
+/** `not_found` when the folder holds no run, `corrupt` when neither record parses. */
+export async function readRecord(fileSystem: FileSystemPort, folder: string): Promise<FoundRecord> {
+  const path = join(folder, runFiles.record);
+  try {
+    return { record: await readJson(fileSystem, path, runRecord), damage: null };
+  } catch (error) {
+    const created = join(folder, runFiles.createdRecord);
+    if (!(await fileSystem.stat(created))) throw error;
+    const record = await readJson(fileSystem, created, runRecord);
+    return { record: { ...record, status: 'interrupted' }, damage: messageOf(error) };
+  }
+}
+
+export async function writeSummary(
+  fileSystem: FileSystemPort,
+  folder: string,
+  summary: RunSummary,
+): Promise<void> {
+  await atomicWrite(fileSystem, join(folder, runFiles.summary), fileText(runSummary, summary));
+}
+
+/** Undefined when absent or damaged: it can be computed again from the journal. */
+export async function readStoredSummary(
+  fileSystem: FileSystemPort,
+  folder: string,
+): Promise<RunSummary | undefined> {
+  const path = join(folder, runFiles.summary);
+  if (!(await fileSystem.stat(path))) return undefined;
+  try {
+    return await readJson(fileSystem, path, runSummary);
+  } catch (error) {
+    if (error instanceof StudioError && error.code === 'corrupt') return undefined;
+    throw error;
+  }
+}
+
+function fileText(schema: z.ZodType, value: unknown): string {
+  return `${JSON.stringify(toFileCase(schema, value), null, 1)}\n`;
+}
+
+async function readJson<T>(fileSystem: FileSystemPort, path: string, schema: z.ZodType<T>): Promise<T> {
+  const text = await readText(fileSystem, path);
+  try {
+    return schema.parse(fromFileCase(schema, JSON.parse(text)));
+  } catch (error) {
+    throw new StudioError('corrupt', `${path} cannot be read: ${messageOf(error).slice(0, 200)}`, {
+      cause: error,
+    });
+  }
+}
+
+export async function readText(fileSystem: FileSystemPort, path: string): Promise<string> {
+  try {
+    return Buffer.from(await fileSystem.readFile(path)).toString('utf8');
+  } catch (error) {
+    throw toStorageError(error, `read ${path}`);
+  }
+}
