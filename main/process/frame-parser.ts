@@ -18,7 +18,8 @@ export interface ParsedFrame {
 }
 
 const noSegments: readonly Uint8Array[] = [];
-const ordinaryBufferBytes = 128 * 1024;
+/** Small, so that most of a large frame is read straight to where it stays. */
+const ordinaryBufferBytes = 16 * 1024;
 
 interface OpenBody {
   readonly frame: Pick<ParsedFrame, 'header' | 'mayHoldCells'>;
@@ -183,7 +184,7 @@ function ignoreFrame(): void {}
 
 /** A cell's key begins with a dollar sign, written as itself or as its escape. */
 function holdsCells(text: string): boolean {
-  return text.includes('"$') || text.includes('\\u0024');
+  return text.includes('$') || (text.includes('\\') && text.includes('\\u0024'));
 }
 
 function allocateBody(byteLength: number): Buffer {
