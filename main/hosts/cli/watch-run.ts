@@ -3,7 +3,6 @@
 import type { EventMessage } from '../../contract/api.ts';
 import type { EpisodeRow, RunListItem, RunSummary } from '../../contract/run.ts';
 import type { ErrorInfo } from '../../contract/error.ts';
-import type { LiveRun } from '../../contract/requests.ts';
 import type { Client } from './client.ts';
 import { exitCodeOfRun, exitCodes, type ExitCode } from './exit-codes.ts';
 import { duration, headline, progressLines, summaryLines } from './format.ts';
@@ -67,7 +66,7 @@ class RunFollower {
       case 'run.stage':
         return this.#showStage(message.payload.stage);
       case 'run.live':
-        return this.#output.live(progressLines(message.payload.live as LiveRun, this.#output.columns));
+        return this.#output.live(progressLines(message.payload.live, this.#output.columns));
       case 'run.episodes':
         return message.payload.rows.forEach((row) => this.#showEpisode(row));
       case 'run.finished':
