@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../base/fake-clock.ts';
-import { StudioError } from '../base/errors.ts';
+import { StudioError, toStudioError } from '../base/errors.ts';
 import { EnvWorkerPool, type PoolEnd, type PoolOptions } from './env-worker-pool.ts';
 import {
   createFakeJournal,
@@ -16,7 +16,7 @@ interface Bench {
   readonly journal: FakeJournal;
   readonly pool: EnvWorkerPool;
   /** Starts and runs the pool, moving time on until it ends. */
-  finish(): Promise<PoolEnd>;
+  readonly finish: () => Promise<PoolEnd>;
 }
 
 interface BenchOptions extends Partial<Omit<PoolOptions, 'episodes'>> {
@@ -43,9 +43,9 @@ function bench(options: BenchOptions = {}): Bench {
   });
   const finish = async (): Promise<PoolEnd> => {
     let end: PoolEnd | undefined;
-    let failure: unknown;
+    let failure: Error | undefined;
     const work = pool.start().then(() => pool.run());
-    void work.then((value) => (end = value)).catch((error: unknown) => (failure = error));
+    void work.then((value) => (end = value)).catch((error: unknown) => (failure = toStudioError(error)));
     while (!end && !failure) if (!(await clock.advanceToNext())) break;
     if (failure) throw failure;
     if (!end) throw new Error('the pool never ended');

@@ -13,7 +13,7 @@ import type { PoolCounters, SlotContext } from './pool-context.ts';
 import type { AttemptJournal, EpisodeRunner, ReplicaSource, RunListener } from './ports.ts';
 import { neverRecycle, type RecycleOptions } from './recycling.ts';
 import { killReplicas, startReplicas } from './replica-life.ts';
-import { createSuspendWatch, type SuspendWatch } from './suspend-watch.ts';
+import { SuspendWatch } from './suspend-watch.ts';
 import { WorkerSlot } from './worker-slot.ts';
 
 export interface PoolOptions {
@@ -59,7 +59,7 @@ export class EnvWorkerPool implements Disposable {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#watch = createSuspendWatch(options.clock);
+    this.#watch = new SuspendWatch(options.clock);
     this.#context = this.#createContext(options);
     this.#slots = Array.from(
       { length: options.workerCount },

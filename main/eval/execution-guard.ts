@@ -21,7 +21,7 @@ export function createExecutionGuard(clock: Clock): ExecutionGuard {
   const listeners = new Set<(holder: GuardHolder | null) => void>();
   const change = (next: GuardHolder | null): void => {
     holder = next;
-    for (const listener of [...listeners]) listener(next);
+    for (const listener of listeners) listener(next);
   };
   return {
     get holder() {

@@ -49,7 +49,7 @@ export class Lease {
   readonly #startedMs: number;
   readonly #abort = new AbortController();
   readonly #deadline: MovableDeadline;
-  #conclude: (conclusion: Conclusion) => void;
+  readonly #conclude: (conclusion: Conclusion) => void;
   #limitMs: number;
   #phase: Phase = 'reset';
   #phaseSinceMs: number;

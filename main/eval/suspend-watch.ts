@@ -6,85 +6,108 @@ const tickMs = 500;
 /** A tick may be this late before the machine is taken to have slept. */
 const toleratedLateMs = 2000;
 
-export interface MovableDeadline extends Disposable {
-  /** Starts anew, `delayMs` from now. */
-  rearm(delayMs: number): void;
-}
+export class SuspendWatch implements Disposable {
+  readonly clock: Clock;
+  readonly #deadlines = new Set<MovableDeadline>();
+  readonly #listeners = new Set<() => void>();
+  #lastTickMs: number;
+  #ticker: Disposable;
+  #suspendedMs = 0;
 
-export interface SuspendWatch extends Disposable {
-  deadline(delayMs: number, onDue: () => void): MovableDeadline;
-  /** Called at every tick, twice a second. */
-  onTick(listener: () => void): Disposable;
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.#lastTickMs = clock.monotonic();
+    this.#ticker = clock.after(tickMs, () => this.#tick());
+  }
+
   /** Milliseconds noticed so far. */
-  readonly suspendedMs: number;
-}
+  get suspendedMs(): number {
+    return this.#suspendedMs;
+  }
 
-interface Entry {
-  dueMs: number;
-  timer: Disposable;
-}
+  deadline(delayMs: number, onDue: () => void): MovableDeadline {
+    this.look();
+    const deadline = new MovableDeadline(this, delayMs, onDue, (ended) => this.#deadlines.delete(ended));
+    this.#deadlines.add(deadline);
+    return deadline;
+  }
 
-export function createSuspendWatch(clock: Clock): SuspendWatch {
-  const entries = new Set<Entry>();
-  const listeners = new Set<() => void>();
-  let lastTickMs = clock.monotonic();
-  let suspendedMs = 0;
+  /** Called at every tick, twice a second. */
+  onTick(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
   /** Looks for a gap since the last tick and moves what is pending. */
-  const look = (): void => {
-    const lateMs = clock.monotonic() - lastTickMs - tickMs;
+  look(): void {
+    const nowMs = this.clock.monotonic();
+    const lateMs = nowMs - this.#lastTickMs - tickMs;
     if (lateMs <= toleratedLateMs) return;
-    suspendedMs += lateMs;
-    for (const entry of entries) entry.dueMs += lateMs;
-    lastTickMs = clock.monotonic();
-  };
-  const tick = (): void => {
-    look();
-    lastTickMs = clock.monotonic();
-    ticker = clock.after(tickMs, tick);
-    for (const listener of listeners) listener();
-  };
-  let ticker = clock.after(tickMs, tick);
-  return {
-    deadline(delayMs, onDue) {
-      look();
-      const check = (): void => {
-        look();
-        const leftMs = entry.dueMs - clock.monotonic();
-        if (leftMs > 0) {
-          entry.timer = clock.after(leftMs, check);
-          return;
-        }
-        entries.delete(entry);
-        onDue();
-      };
-      const entry: Entry = { dueMs: clock.monotonic() + delayMs, timer: clock.after(delayMs, check) };
-      entries.add(entry);
-      return {
-        rearm(nextMs) {
-          look();
-          entry.timer[Symbol.dispose]();
-          entry.dueMs = clock.monotonic() + nextMs;
-          entry.timer = clock.after(nextMs, check);
-          entries.add(entry);
-        },
-        [Symbol.dispose]: () => {
-          entry.timer[Symbol.dispose]();
-          entries.delete(entry);
-        },
-      };
-    },
-    onTick(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
-    },
-    get suspendedMs() {
-      return suspendedMs;
-    },
-    [Symbol.dispose]: () => {
-      ticker[Symbol.dispose]();
-      for (const entry of entries) entry.timer[Symbol.dispose]();
-      entries.clear();
-      listeners.clear();
-    },
-  };
+    this.#suspendedMs += lateMs;
+    this.#lastTickMs = nowMs;
+    for (const deadline of this.#deadlines) deadline.move(lateMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.#ticker[Symbol.dispose]();
+    for (const deadline of this.#deadlines) deadline[Symbol.dispose]();
+    this.#listeners.clear();
+  }
+
+  #tick(): void {
+    this.look();
+    this.#lastTickMs = this.clock.monotonic();
+    this.#ticker = this.clock.after(tickMs, () => this.#tick());
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Made by SuspendWatch. Fires once, unless rearmed or disposed before. */
+export class MovableDeadline implements Disposable {
+  readonly #watch: SuspendWatch;
+  readonly #onDue: () => void;
+  readonly #onEnd: (ended: MovableDeadline) => void;
+  #dueMs: number;
+  #timer: Disposable;
+
+  constructor(
+    watch: SuspendWatch,
+    delayMs: number,
+    onDue: () => void,
+    onEnd: (ended: MovableDeadline) => void,
+  ) {
+    this.#watch = watch;
+    this.#onDue = onDue;
+    this.#onEnd = onEnd;
+    this.#dueMs = watch.clock.monotonic() + delayMs;
+    this.#timer = watch.clock.after(delayMs, () => this.#check());
+  }
+
+  /** Starts anew, `delayMs` from now. */
+  rearm(delayMs: number): void {
+    this.#watch.look();
+    this.#timer[Symbol.dispose]();
+    this.#dueMs = this.#watch.clock.monotonic() + delayMs;
+    this.#timer = this.#watch.clock.after(delayMs, () => this.#check());
+  }
+
+  move(byMs: number): void {
+    this.#dueMs += byMs;
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer[Symbol.dispose]();
+    this.#onEnd(this);
+  }
+
+  #check(): void {
+    this.#watch.look();
+    const leftMs = this.#dueMs - this.#watch.clock.monotonic();
+    if (leftMs > 0) {
+      this.#timer = this.#watch.clock.after(leftMs, () => this.#check());
+      return;
+    }
+    this.#onEnd(this);
+    this.#onDue();
+  }
 }

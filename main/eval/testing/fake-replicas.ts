@@ -131,9 +131,11 @@ export function createFakeReplicas(options: FakeReplicaOptions): FakeReplicas {
       leases.push({ ordinal: request.episode.ordinal, worker: request.worker, atMs: clock.monotonic() });
       replica.occupiedBy = request.episode.ordinal;
       replica.leaseCount++;
-      const attempt = await live(replica, request, options);
-      replica.occupiedBy = null;
-      return attempt;
+      try {
+        return await live(replica, request, options);
+      } finally {
+        replica.occupiedBy = null;
+      }
     },
   };
 }

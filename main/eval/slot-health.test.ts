@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { afterDeath, afterFinishedEpisode, healthy } from './slot-health.ts';
+
+describe('crash budget', () => {
+  it('restarts at once, then after growing pauses, then never', () => {
+    const verdicts: unknown[] = [];
+    let health = healthy;
+    for (let death = 0; death < 4; death++) {
+      const after = afterDeath(health, 4);
+      health = after.health;
+      verdicts.push(after.verdict === 'restart' ? after.pauseMs : after.verdict);
+    }
+    expect(verdicts).toEqual([0, 500, 1000, 'down']);
+  });
+
+  it('never pauses for more than half a minute', () => {
+    expect(afterDeath({ consecutive: 50, total: 50 }, 100)).toMatchObject({ pauseMs: 30_000 });
+  });
+
+  it('a finished episode gives the whole budget back, but keeps the count', () => {
+    expect(afterFinishedEpisode({ consecutive: 2, total: 5 })).toEqual({ consecutive: 0, total: 5 });
+  });
+});
