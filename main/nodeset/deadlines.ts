@@ -17,7 +17,9 @@ export interface CallDeadlines {
 
 const defaultsSec = { reset: 120, step: 60, call: 120, firstCall: 1800, close: 10 } as const;
 
-export function deadlinesOf(manifest: Pick<NodesetManifest, 'deadlinesSec' | 'startupTimeoutSec' | 'hasEnvPanel'>): CallDeadlines {
+export function deadlinesOf(
+  manifest: Pick<NodesetManifest, 'deadlinesSec' | 'startupTimeoutSec' | 'hasEnvPanel'>,
+): CallDeadlines {
   const declared = manifest.deadlinesSec;
   const stepSec = positive(declared['step']) ?? defaultsSec.step;
   const callSec = positive(declared['call']) ?? defaultsSec.call;

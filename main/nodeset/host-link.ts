@@ -18,7 +18,9 @@ export interface LinkCall {
 }
 
 /** What a host may ask beside containers and signals, by method: `llm.chat`. */
-export type EngineMethods = Readonly<Record<string, (params: unknown, signal: AbortSignal) => Promise<unknown>>>;
+export type EngineMethods = Readonly<
+  Record<string, (params: unknown, signal: AbortSignal) => Promise<unknown>>
+>;
 
 /** One process behind a nodeset, or the place where its replacement will be. */
 export interface HostLink {
@@ -75,11 +77,19 @@ export class ProcessLink implements HostLink {
       }
       case 'timeout': {
         const seconds = options.timeoutMs / 1000;
-        const late = new StudioError('timeout', `${this.instance} did not answer within ${seconds} s (${options.phase})`, {
-          cause: error,
-          scope,
-          details: { timeoutMs: options.timeoutMs, silentSinceMs: this.host.connection.silentSinceMs(), stderrTail: [...this.host.process.stderrTail(20)] },
-        });
+        const late = new StudioError(
+          'timeout',
+          `${this.instance} did not answer within ${seconds} s (${options.phase})`,
+          {
+            cause: error,
+            scope,
+            details: {
+              timeoutMs: options.timeoutMs,
+              silentSinceMs: this.host.connection.silentSinceMs(),
+              stderrTail: [...this.host.process.stderrTail(20)],
+            },
+          },
+        );
         throw this.#breakWith(late);
       }
       case 'fatal':
@@ -101,8 +111,16 @@ export class ProcessLink implements HostLink {
     if (inTime) return await this.host.death();
     const tail = [...this.host.process.stderrTail(20)];
     void this.host.kill();
-    if (error.code === 'protocol_error') return new StudioError('protocol_error', `${this.instance}: ${error.message}`, { cause: error, details: { stderrTail: tail } });
-    return new StudioError('connection_closed', `${this.instance} closed its connection while an answer was awaited`, { cause: error, details: { stderrTail: tail } });
+    if (error.code === 'protocol_error')
+      return new StudioError('protocol_error', `${this.instance}: ${error.message}`, {
+        cause: error,
+        details: { stderrTail: tail },
+      });
+    return new StudioError(
+      'connection_closed',
+      `${this.instance} closed its connection while an answer was awaited`,
+      { cause: error, details: { stderrTail: tail } },
+    );
   }
 }
 
@@ -121,7 +139,11 @@ function answerHost({ method, params, call, engineMethods }: HostQuestion): unkn
   const own = Object.hasOwn(engineMethods, method) ? engineMethods[method] : undefined;
   if (own) return own(params, call.signal);
   const context = call.context as FiringContext | undefined;
-  if (!context) throw new StudioError('invalid_input', `"${method}" is answered only while a node fires, and on behalf of its call`);
+  if (!context)
+    throw new StudioError(
+      'invalid_input',
+      `"${method}" is answered only while a node fires, and on behalf of its call`,
+    );
   const wanted = isRecord(params) ? params : {};
   if (method === 'signal') {
     context.emitSignal(String(wanted['name']));

@@ -5,22 +5,20 @@ import { withDeadline } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { StudioError, messageOf } from '../base/errors.ts';
 import type { EvalMetadata, NodeManifest, NodesetManifest } from '../contract/nodeset.ts';
-import { FireList, type ForwardResult, type NodeHandler, type NodeType, type PortValues } from '../graph/ports.ts';
+import {
+  FireList,
+  type ForwardResult,
+  type NodeHandler,
+  type NodeType,
+  type PortValues,
+} from '../graph/ports.ts';
 import type { NodeResult, NodesetInstance, NodeSpec } from './author/agentcanvas.ts';
 import { createLocalPanel } from './env-panel-client.ts';
 import { isFireList } from './fire-list.ts';
+import type { LiveNodeset } from './live-nodeset.ts';
 import { buildManifest, nodesetSpecFrom, nodeTypeOf } from './manifest.ts';
 import type { BatchBackend, EnvPanelClient } from './ports.ts';
 import { normaliseEvalMetadata } from './wire-form.ts';
-
-export interface LocalNodeset extends AsyncDisposable {
-  readonly manifest: NodesetManifest;
-  readonly nodeTypes: readonly NodeType[];
-  readonly panel: EnvPanelClient | undefined;
-  evalMetadata(): Promise<EvalMetadata | null>;
-  batchBackend(nodeType: string): BatchBackend | undefined;
-  endExecution(executionId: string): void;
-}
 
 export interface LocalNodesetOptions {
   readonly name: string;
@@ -37,32 +35,39 @@ function importModule(url: string): Promise<unknown> {
 }
 
 /** Rejects with `nodeset_failed`, or `timeout` after the nodeset's start-up time. */
-export async function loadLocalNodeset(options: LocalNodesetOptions): Promise<LocalNodeset> {
+export async function loadLocalNodeset(options: LocalNodesetOptions): Promise<LiveNodeset> {
   const { name, clock, signal, onStage } = options;
   const within = <T>(timeoutMs: number, what: string, work: Promise<T>): Promise<T> =>
     withDeadline(work, { clock, timeoutMs, signal, what: `${what} nodeset "${name}"` });
   onStage?.('importing');
   const url = pathToFileURL(options.bundlePath).href;
-  const module = await failingAs(name, 'import', () => within(importTimeoutMs, 'importing', importModule(url)));
+  const module = await failingAs(name, 'import', () =>
+    within(importTimeoutMs, 'importing', importModule(url)),
+  );
   const spec = nodesetSpecFrom(module, name);
   const instance = await failingAs(name, 'create', () => spec.create());
   const manifest = buildManifest(spec, instance);
   onStage?.('initialising');
   const readyMs = manifest.startupTimeoutSec * 1000;
-  await failingAs(name, 'initialize', () => within(readyMs, 'initialising', Promise.resolve(instance.initialize?.())));
+  await failingAs(name, 'initialize', () =>
+    within(readyMs, 'initialising', Promise.resolve(instance.initialize?.())),
+  );
   return new InProcessNodeset(manifest, instance);
 }
 
-class InProcessNodeset implements LocalNodeset {
+class InProcessNodeset implements LiveNodeset {
   readonly manifest: NodesetManifest;
   readonly nodeTypes: readonly NodeType[];
   readonly panel: EnvPanelClient | undefined;
+  readonly host = undefined;
   readonly #instance: NodesetInstance;
 
   constructor(manifest: NodesetManifest, instance: NodesetInstance) {
     this.manifest = manifest;
     this.#instance = instance;
-    this.panel = instance.envPanel ? createLocalPanel(instance.envPanel, `nodeset "${manifest.name}"`) : undefined;
+    this.panel = instance.envPanel
+      ? createLocalPanel(instance.envPanel, `nodeset "${manifest.name}"`)
+      : undefined;
     const specs = new Map(instance.nodes.map((node) => [nodeTypeOf(manifest.name, node.name), node]));
     this.nodeTypes = manifest.nodes.flatMap((node) => {
       const spec = specs.get(node.nodeType);
@@ -87,7 +92,11 @@ class InProcessNodeset implements LocalNodeset {
   }
 
   endExecution(executionId: string): void {
-    this.#instance.executionEnd?.(executionId);
+    try {
+      this.#instance.executionEnd?.(executionId);
+    } catch {
+      // Only the nodeset's own bookkeeping suffers; the execution is over.
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,15 @@
 import { StudioError } from '../base/errors.ts';
 import type { NodeManifest } from '../contract/nodeset.ts';
 import { FireList } from '../graph/ports.ts';
-import type { ChildFiring, FireRecipe, FiringContext, ForwardResult, NodeHandler, NodeType, PortValues } from '../graph/ports.ts';
+import type {
+  ChildFiring,
+  FireRecipe,
+  FiringContext,
+  ForwardResult,
+  NodeHandler,
+  NodeType,
+  PortValues,
+} from '../graph/ports.ts';
 import type { CallDeadlines } from './deadlines.ts';
 import type { HostLink, LinkCall } from './host-link.ts';
 
@@ -47,7 +55,14 @@ class ProxyHandler implements NodeHandler {
   forward(inputs: PortValues, context: FiringContext): Promise<ForwardResult> {
     const { link, manifest, nodeId, config } = this.#options;
     const exec = context.executionId;
-    const call: Record<string, unknown> = { type: manifest.nodeType, node: nodeId, exec, step: context.step, seed: context.seed, inputs };
+    const call: Record<string, unknown> = {
+      type: manifest.nodeType,
+      node: nodeId,
+      exec,
+      step: context.step,
+      seed: context.seed,
+      inputs,
+    };
     if (exec !== this.#toldExecution || link.generation !== this.#toldGeneration) {
       call['config'] = config;
       call['grants'] = context.containers.granted;
@@ -82,10 +97,12 @@ class ProxyHandler implements NodeHandler {
   #resultOf(answer: unknown, context: FiringContext): ForwardResult {
     if (!isRecord(answer)) throw this.#garbage('no object');
     if (answer['log'] !== undefined) this.#relayLog(answer['log'], context);
-    if (Array.isArray(answer['signals'])) for (const name of answer['signals']) context.emitSignal(String(name));
+    if (Array.isArray(answer['signals']))
+      for (const name of answer['signals']) context.emitSignal(String(name));
     const { outputs } = answer;
     if (isRecord(outputs)) return outputs;
-    if (Array.isArray(answer['fire_list'])) return this.#fireListOf(answer['fire_list'], answer['recipe'], context);
+    if (Array.isArray(answer['fire_list']))
+      return this.#fireListOf(answer['fire_list'], answer['recipe'], context);
     throw this.#garbage('neither `outputs` nor `fire_list`');
   }
 
@@ -102,7 +119,8 @@ class ProxyHandler implements NodeHandler {
   }
 
   #childOf(child: unknown): ChildFiring {
-    if (!isRecord(child) || typeof child['node_type'] !== 'string') throw this.#garbage('a fire list entry without node_type');
+    if (!isRecord(child) || typeof child['node_type'] !== 'string')
+      throw this.#garbage('a fire list entry without node_type');
     const { inputs, config, label, capture_outputs: captureOutputs } = child;
     return {
       nodeType: child['node_type'],
@@ -135,13 +153,17 @@ class ProxyHandler implements NodeHandler {
     const { link, manifest, nodeId } = this.#options;
     const params = { type: manifest.nodeType, node: nodeId, exec: context.executionId, results };
     const answer = await link.call('node.aggregate', params, this.#callOptions(context));
-    if (!isRecord(answer) || !isRecord(answer['outputs'])) throw this.#garbage('an aggregate without `outputs`');
+    if (!isRecord(answer) || !isRecord(answer['outputs']))
+      throw this.#garbage('an aggregate without `outputs`');
     return answer['outputs'];
   }
 
   #garbage(what: string): StudioError {
     const { link, manifest } = this.#options;
-    return new StudioError('remote_error', `${link.instance} answered a firing of ${manifest.nodeType} with ${what}; correct its host or nodeset`);
+    return new StudioError(
+      'remote_error',
+      `${link.instance} answered a firing of ${manifest.nodeType} with ${what}; correct its host or nodeset`,
+    );
   }
 }
 

@@ -30,10 +30,17 @@ export class AskedContainers implements GrantedContainers {
     await this.#request('container.evict', container, { state, key });
   }
 
-  async #request(method: string, container: string, rest: Readonly<Record<string, unknown>>): Promise<unknown> {
+  async #request(
+    method: string,
+    container: string,
+    rest: Readonly<Record<string, unknown>>,
+  ): Promise<unknown> {
     if (!this.granted.includes(container)) {
       const known = this.granted.join(', ') || 'none';
-      throw new StudioError('not_found', `node "${this.#nodeId}" has no grant for container "${container}" (granted: ${known}); add the grant in the graph`);
+      throw new StudioError(
+        'not_found',
+        `node "${this.#nodeId}" has no grant for container "${container}" (granted: ${known}); add the grant in the graph`,
+      );
     }
     if (!this.ask) throw new StudioError('internal', 'containers are reachable only while the node fires');
     return await this.ask(method, { container, ...rest });

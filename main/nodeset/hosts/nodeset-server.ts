@@ -2,10 +2,24 @@
 // Hot path: node.forward. What belongs to an execution is kept until execution.end and not a moment longer.
 import { StudioError } from '../../base/errors.ts';
 import type { NodesetManifest } from '../../contract/nodeset.ts';
-import type { EnvPanelSpec, FireListResult, NodeCallContext, NodeResult, NodesetInstance, NodeSpec, Values } from '../author/agentcanvas.ts';
+import type {
+  EnvPanelSpec,
+  FireListResult,
+  NodeCallContext,
+  NodeResult,
+  NodesetInstance,
+  NodeSpec,
+  Values,
+} from '../author/agentcanvas.ts';
 import { isFireList } from '../fire-list.ts';
 import { nodeTypeOf } from '../manifest.ts';
-import { evalMetadataToWire, manifestToWire, normaliseEvalMetadata, panelInfoToWire, panelStateToWire } from '../wire-form.ts';
+import {
+  evalMetadataToWire,
+  manifestToWire,
+  normaliseEvalMetadata,
+  panelInfoToWire,
+  panelStateToWire,
+} from '../wire-form.ts';
 import { AskedContainers, type AskEngine } from './asked-containers.ts';
 
 /** The call being served: its abort signal, and the way back to the engine on its behalf. */
@@ -76,7 +90,10 @@ export class NodesetServer {
       case 'panel.field':
         return after(this.#panel().onFieldChange(textOf(params, 'name'), params['value']), panelStateToWire);
       case 'panel.action':
-        return after(this.#panel().onAction(textOf(params, 'name'), recordOf(params, 'values')), panelStateToWire);
+        return after(
+          this.#panel().onAction(textOf(params, 'name'), recordOf(params, 'values')),
+          panelStateToWire,
+        );
       case 'panel.options':
         return after(this.#panel().getOptions(textOf(params, 'name')), (options) => ({ options }));
       default:
@@ -87,7 +104,9 @@ export class NodesetServer {
   #forward(params: Parameters, call: ServedCall): unknown {
     const run = this.#runOf(params);
     run.begin(params, call);
-    return after(run.node.forward(recordOf(params, 'inputs'), run, run.config), (result) => run.answer(result));
+    return after(run.node.forward(recordOf(params, 'inputs'), run, run.config), (result) =>
+      run.answer(result),
+    );
   }
 
   #runOf(params: Parameters): NodeRun {
@@ -98,7 +117,10 @@ export class NodesetServer {
     const known = runs.get(nodeId);
     if (known && params['config'] === undefined) return known;
     if (!isRecord(params['config'])) {
-      throw new StudioError('protocol_error', `node "${nodeId}" was called without its config in an execution this host does not know`);
+      throw new StudioError(
+        'protocol_error',
+        `node "${nodeId}" was called without its config in an execution this host does not know`,
+      );
     }
     const node = this.#node(textOf(params, 'type'));
     const grants = Array.isArray(params['grants']) ? params['grants'].map(String) : [];
@@ -109,7 +131,11 @@ export class NodesetServer {
 
   #node(nodeType: string): NodeSpec {
     const node = this.#nodes.get(nodeType);
-    if (!node) throw new StudioError('unknown_node_type', `nodeset "${this.#manifest.name}" has no node "${nodeType}"`);
+    if (!node)
+      throw new StudioError(
+        'unknown_node_type',
+        `nodeset "${this.#manifest.name}" has no node "${nodeType}"`,
+      );
     return node;
   }
 
@@ -117,12 +143,18 @@ export class NodesetServer {
     const node = this.#node(textOf(params, 'type'));
     const samples = params['samples'];
     if (!node.forwardBatch || !Array.isArray(samples)) {
-      throw new StudioError('invalid_input', `node "${node.name}" takes no batches; it needs batched: true and forwardBatch`);
+      throw new StudioError(
+        'invalid_input',
+        `node "${node.name}" takes no batches; it needs batched: true and forwardBatch`,
+      );
     }
     return after(node.forwardBatch(samples, recordOf(params, 'config')), (outputs) => {
       if (!Array.isArray(outputs) || outputs.length !== samples.length) {
         const got = Array.isArray(outputs) ? `${outputs.length}` : 'no array';
-        throw new StudioError('node_failed', `forwardBatch of "${node.name}" got ${samples.length} samples and returned ${got}; return one result per sample, in order`);
+        throw new StudioError(
+          'node_failed',
+          `forwardBatch of "${node.name}" got ${samples.length} samples and returned ${got}; return one result per sample, in order`,
+        );
       }
       return { outputs };
     });
@@ -132,7 +164,10 @@ export class NodesetServer {
     const run = this.#executions.get(textOf(params, 'exec'))?.get(textOf(params, 'node'));
     const results = params['results'];
     if (!run?.aggregate || !Array.isArray(results)) {
-      throw new StudioError('protocol_error', 'node.aggregate was called for a node that returned no fire list with an own aggregate');
+      throw new StudioError(
+        'protocol_error',
+        'node.aggregate was called for a node that returned no fire list with an own aggregate',
+      );
     }
     return { outputs: run.aggregate(results) };
   }
@@ -145,7 +180,9 @@ export class NodesetServer {
   #evalMetadata(): unknown {
     const stated = this.#instance.evalMetadata?.();
     if (stated === undefined) return null;
-    return after(stated, (metadata) => evalMetadataToWire(normaliseEvalMetadata(metadata, `nodeset "${this.#manifest.name}"`)));
+    return after(stated, (metadata) =>
+      evalMetadataToWire(normaliseEvalMetadata(metadata, `nodeset "${this.#manifest.name}"`)),
+    );
   }
 
   #panel(): EnvPanelSpec {
@@ -211,7 +248,10 @@ class NodeRun implements NodeCallContext {
 
   answer(result: NodeResult): Readonly<Record<string, unknown>> {
     if (!isRecord(result)) {
-      throw new StudioError('node_failed', `forward of "${this.node.name}" returned ${result === null ? 'null' : typeof result}; return an object with one member per output port`);
+      throw new StudioError(
+        'node_failed',
+        `forward of "${this.node.name}" returned ${result === null ? 'null' : typeof result}; return an object with one member per output port`,
+      );
     }
     const body: Record<string, unknown> = isFireList(result) ? this.#fireList(result) : { outputs: result };
     if (this.#log) body['log'] = this.#log;
@@ -244,7 +284,8 @@ function after<T>(value: T | Promise<T>, use: (settled: T) => unknown): unknown 
 
 function textOf(params: Parameters, key: string): string {
   const value = params[key];
-  if (typeof value !== 'string') throw new StudioError('protocol_error', `the parameter "${key}" must be a text`);
+  if (typeof value !== 'string')
+    throw new StudioError('protocol_error', `the parameter "${key}" must be a text`);
   return value;
 }
 

@@ -1,0 +1,133 @@
+// One nodeset as the registry knows it: its source, current version, whether it is loaded, and what runs of it.
+import type { StudioError } from '../base/errors.ts';
+import type { NodesetSummary } from '../contract/nodeset.ts';
+import type { HostProcess } from '../process/ports.ts';
+import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
+import type { SharedLease } from './shared-pool.ts';
+import type { NodesetSource, NodesetVersion } from './version.ts';
+
+type Situation =
+  | { readonly kind: 'found' }
+  | { readonly kind: 'loading' | 'unloading'; readonly stage: string | undefined }
+  /** A replicated nodeset is loaded without a lease: its processes belong to sessions. */
+  | { readonly kind: 'loaded'; readonly lease: SharedLease | undefined }
+  | { readonly kind: 'failed'; readonly error: StudioError };
+
+export class KnownNodeset {
+  readonly source: NodesetSource;
+  readonly #onChange: (changed: KnownNodeset) => void;
+  readonly #replicas = new Set<ReplicaNodeset>();
+  #version: NodesetVersion | undefined;
+  #situation: Situation = { kind: 'found' };
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(source: NodesetSource, onChange: (changed: KnownNodeset) => void) {
+    this.source = source;
+    this.#onChange = onChange;
+  }
+
+  /** What new sessions start with. */
+  get version(): NodesetVersion | undefined {
+    return this.#version;
+  }
+
+  get isLoaded(): boolean {
+    return this.#situation.kind === 'loaded';
+  }
+
+  /** Loaded or changing: a scan leaves it alone. */
+  get isInUse(): boolean {
+    return this.#situation.kind !== 'found' && this.#situation.kind !== 'failed';
+  }
+
+  isFor(source: NodesetSource): boolean {
+    const { entry, className, interpreter } = this.source;
+    return entry === source.entry && className === source.className && interpreter === source.interpreter;
+  }
+
+  /** Loads, unloads and reloads of one nodeset happen one after the other. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work, work);
+    this.#queue = turn.catch(() => undefined);
+    return await turn;
+  }
+
+  describe(version: NodesetVersion): void {
+    this.#version = version;
+    if (this.#situation.kind === 'failed') this.#change({ kind: 'found' });
+    else this.#onChange(this);
+  }
+
+  /** The next one to need it reads the sources again. */
+  forgetVersion(): void {
+    this.#version = undefined;
+  }
+
+  enter(kind: 'loading' | 'unloading' | undefined, stage?: string): void {
+    this.#change(kind === undefined ? { kind: 'found' } : { kind, stage });
+  }
+
+  load(lease: SharedLease | undefined): void {
+    this.#change({ kind: 'loaded', lease });
+  }
+
+  fail(error: StudioError): void {
+    this.#version = undefined;
+    this.#change({ kind: 'failed', error });
+  }
+
+  /** The lease is the caller's to give back from now on. */
+  takeLease(): SharedLease | undefined {
+    if (this.#situation.kind !== 'loaded') return undefined;
+    const { lease } = this.#situation;
+    this.#change({ kind: 'found' });
+    return lease;
+  }
+
+  async giveBack(): Promise<void> {
+    await this.takeLease()?.[Symbol.asyncDispose]();
+  }
+
+  trackReplica(replica: ReplicaNodeset, change: 'started' | 'ended'): void {
+    if (change === 'started') this.#replicas.add(replica);
+    else this.#replicas.delete(replica);
+    this.#onChange(this);
+  }
+
+  summary(sharedRunning: readonly LiveNodeset[]): NodesetSummary {
+    const { name, language, origin, path, interpreter } = this.source;
+    const manifest = this.#version?.manifest;
+    const replicas = [...this.#replicas].map(({ instance, host }) => processOf(instance, host));
+    const servers = sharedRunning.map(({ host }) => (host ? processOf(name, host) : undefined));
+    const situation = this.#situation;
+    const isRunning = this.#replicas.size > 0 || sharedRunning.length > 0;
+    return {
+      name,
+      language,
+      origin,
+      source: path,
+      description: manifest?.description ?? '',
+      parallelism: manifest?.parallelism ?? 'shared',
+      state: situation.kind === 'found' && isRunning ? 'loaded' : situation.kind,
+      nodeTypes: manifest?.nodes.map((node) => node.nodeType) ?? [],
+      sourceHash: this.#version?.hash ?? '',
+      processes: [...replicas, ...servers].filter((each) => each !== undefined),
+      ...('stage' in situation && situation.stage !== undefined && { stage: situation.stage }),
+      ...(situation.kind === 'failed' && { error: situation.error.message }),
+      ...(interpreter !== undefined && { interpreter }),
+    };
+  }
+
+  #change(situation: Situation): void {
+    this.#situation = situation;
+    this.#onChange(this);
+  }
+}
+
+function processOf(
+  name: string,
+  { process, connection, heartbeatRssBytes }: HostProcess,
+): NodesetSummary['processes'][number] | undefined {
+  if (process.exitInfo) return undefined;
+  return { name, pid: process.pid, rssBytes: heartbeatRssBytes, silentSinceMs: connection.silentSinceMs() };
+}

@@ -1,0 +1,33 @@
+// Running nodesets: what sessions hand out of them. A shared one serves all workers, a replica one.
+import type { EvalMetadata, NodesetManifest } from '../contract/nodeset.ts';
+import type { NodeType } from '../graph/ports.ts';
+import type { HostProcess } from '../process/ports.ts';
+import type { BatchBackend, CallLimits, EnvPanelClient } from './ports.ts';
+
+interface RunningNodeset {
+  readonly manifest: NodesetManifest;
+  readonly nodeTypes: readonly NodeType[];
+  readonly panel: EnvPanelClient | undefined;
+  /** Null when the nodeset has none. */
+  evalMetadata(limits?: CallLimits): Promise<EvalMetadata | null>;
+  /** Never throws. */
+  endExecution(executionId: string): void;
+}
+
+/** Disposing it ends it. */
+export interface LiveNodeset extends RunningNodeset, AsyncDisposable {
+  /** Undefined where the node takes no batches. */
+  batchBackend(nodeType: string): BatchBackend | undefined;
+  /** Its process, if it has one and it runs. */
+  readonly host: HostProcess | undefined;
+}
+
+export interface ReplicaNodeset extends RunningNodeset {
+  /** `name#k` */
+  readonly instance: string;
+  readonly host: HostProcess;
+  /** Asks, then ends it. Never rejects. */
+  stop(): Promise<void>;
+  /** Ends it now. Never rejects. */
+  kill(): Promise<void>;
+}

@@ -1,0 +1,304 @@
+// The nodesets a workspace knows: found, described, loaded, replaced by newer versions, and opened for graphs. The
+// engine runs no code of a folder that is not trusted, and sessions keep the versions they started with.
+import { createEmitter } from '../base/emitter.ts';
+import { throwIfAborted } from '../base/abort.ts';
+import { StudioError, messageOf, toStudioError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { NodesetManifest, NodesetSummary } from '../contract/nodeset.ts';
+import type { ManifestSource, NodeCatalog } from '../graph/ports.ts';
+import { createNodesetCompiler } from './compile.ts';
+import { createDescriber, type Describer, type DescriberOptions } from './describe.ts';
+import { mapLimited } from './map-limited.ts';
+import { KnownNodeset } from './known-nodeset.ts';
+import type { ReplicaNodeset } from './live-nodeset.ts';
+import { createLogTails } from './log-tails.ts';
+import { nodesetOf } from './manifest.ts';
+import type { EnsureOptions, GraphSession, LoadStage, NodesetRegistry } from './ports.ts';
+import { findNodesets, type NodesetFolder, type PythonFinder } from './scan.ts';
+import { NodesetSession } from './session.ts';
+import { SharedPool } from './shared-pool.ts';
+import { startShared, type NodesetRuntime } from './start-live.ts';
+import { assertTrusted, type TrustPort } from './trust.ts';
+import type { NodesetVersion } from './version.ts';
+
+export interface NodesetRegistryOptions {
+  /** In order of precedence, lowest first: library, then workspace. */
+  readonly folders: readonly NodesetFolder[];
+  readonly cacheFolder: string;
+  readonly builtins: NodeCatalog & ManifestSource;
+  readonly isTrusted: TrustPort;
+  readonly runtime: Omit<NodesetRuntime, 'logSinkFor'>;
+  readonly logger: Logger;
+  readonly findPython?: PythonFinder | undefined;
+  readonly authorModule?: string | undefined;
+  readonly describeMs?: DescriberOptions['describeMs'];
+}
+
+/** Manifests are read in processes; more at once than cores only makes each slower. */
+const describedAtOnce = 2;
+
+interface LoadLimits {
+  readonly signal?: AbortSignal;
+  readonly onStage?: (stage: LoadStage) => void;
+}
+
+class WorkspaceRegistry implements NodesetRegistry {
+  readonly manifests: ManifestSource;
+  readonly #options: NodesetRegistryOptions;
+  readonly #runtime: NodesetRuntime;
+  readonly #describer: Describer;
+  readonly #pool: SharedPool;
+  readonly #logs = createLogTails();
+  readonly #known = new Map<string, KnownNodeset>();
+  readonly #sessions = new Set<NodesetSession>();
+  readonly #changes = createEmitter<{ change: NodesetSummary }>();
+  readonly #stop = new AbortController();
+
+  constructor(options: NodesetRegistryOptions) {
+    this.#options = options;
+    const { cacheFolder, authorModule, describeMs, logger } = options;
+    this.#runtime = {
+      ...options.runtime,
+      logSinkFor: (nodeset, instance) => this.#logs.sinkFor(nodeset, instance),
+    };
+    const compiler = createNodesetCompiler({
+      cacheFolder,
+      ...(authorModule !== undefined && { authorModule }),
+    });
+    this.#describer = createDescriber({ cacheFolder, compiler, describeMs, runtime: this.#runtime });
+    this.#pool = new SharedPool({
+      clock: this.#runtime.clock,
+      logger,
+      start: (version, start) => startShared(this.#runtime, version, start),
+    });
+    this.manifests = {
+      manifestOf: (nodeType) => options.builtins.manifestOf(nodeType) ?? this.#manifestOf(nodeType),
+    };
+  }
+
+  async scan(): Promise<void> {
+    const { folders, findPython } = this.#options;
+    const { sources, bad } = await findNodesets(folders, findPython);
+    const found = new Set([...sources, ...bad.map(({ source }) => source)].map(({ name }) => name));
+    for (const [name, known] of this.#known) if (!found.has(name) && !known.isInUse) this.#known.delete(name);
+    for (const { source, error } of bad) this.#knownFor(source).fail(error);
+    const scanned = sources.map((source) => this.#knownFor(source)).filter((known) => !known.isInUse);
+    await mapLimited(scanned, describedAtOnce, (known) => this.#refresh(known));
+  }
+
+  list(): readonly NodesetSummary[] {
+    return [...this.#known.values()]
+      .map((known) => this.#summaryOf(known))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  manifest(name: string): NodesetManifest | undefined {
+    return this.#known.get(name)?.version?.manifest;
+  }
+
+  logTail(name: string): readonly string[] {
+    return this.#logs.tail(name);
+  }
+
+  async load(name: string, limits: LoadLimits = {}): Promise<NodesetSummary> {
+    const known = this.#named(name);
+    await known.exclusively(async () => {
+      if (known.isLoaded) return;
+      await this.#load(known, limits);
+    });
+    return this.#summaryOf(known);
+  }
+
+  async unload(name: string): Promise<void> {
+    const known = this.#named(name);
+    await known.exclusively(async () => {
+      known.enter('unloading');
+      await known.giveBack();
+      known.enter(undefined);
+    });
+  }
+
+  async reload(name: string): Promise<NodesetSummary> {
+    const known = this.#named(name);
+    await known.exclusively(async () => {
+      const wasLoaded = known.isLoaded;
+      const former = known.takeLease();
+      try {
+        known.forgetVersion();
+        if (wasLoaded) await this.#load(known, {});
+        else await this.#describe(known);
+      } finally {
+        // Only now: an unchanged version is not stopped and started again.
+        await former?.[Symbol.asyncDispose]();
+      }
+    });
+    return this.#summaryOf(known);
+  }
+
+  async ensureNodesetsForGraph(
+    nodesetNames: readonly string[],
+    options: EnsureOptions,
+  ): Promise<GraphSession> {
+    const names = [...new Set(nodesetNames)];
+    const unknown = names.filter((name) => !this.#known.has(name));
+    if (unknown.length > 0) throw unknownNodesets(unknown, [...this.#known.keys()]);
+    const known = names.map((name) => this.#named(name));
+    for (const each of known) await this.#assertTrusted(each);
+    const versions = await Promise.all(known.map((each) => this.#versionFor(each, options)));
+    throwIfAborted(this.#stop.signal);
+    return await this.#open(versions, options);
+  }
+
+  onChange(listener: (summary: NodesetSummary) => void): Disposable {
+    return this.#changes.on('change', listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new StudioError('aborted', 'the nodeset registry was closed'));
+    await Promise.all([...this.#sessions].map((session) => session[Symbol.asyncDispose]()));
+    await Promise.all([...this.#known.values()].map((known) => known.giveBack()));
+  }
+
+  async #open(versions: readonly NodesetVersion[], options: EnsureOptions): Promise<GraphSession> {
+    const { replicaCount, signal, batching, onStage, logFolder } = options;
+    const { builtins } = this.#options;
+    const onReplicas = (replicas: readonly ReplicaNodeset[], change: 'started' | 'ended'): void => {
+      for (const replica of replicas) this.#known.get(replica.manifest.name)?.trackReplica(replica, change);
+    };
+    const stop = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
+    try {
+      const opening = {
+        runtime: this.#runtime,
+        pool: this.#pool,
+        builtins,
+        versions,
+        batching,
+        onStage,
+        logFolder,
+        onReplicas,
+      };
+      const session = await NodesetSession.open(opening, { replicaCount, signal: stop });
+      this.#sessions.add(session);
+      void session.closed.then(() => this.#sessions.delete(session));
+      return session;
+    } catch (error) {
+      throw startRefused(versions, error);
+    }
+  }
+
+  /** The version new sessions start with; one that failed is tried again. */
+  async #versionFor(known: KnownNodeset, { signal }: EnsureOptions): Promise<NodesetVersion> {
+    try {
+      return (
+        known.version ??
+        (await known.exclusively(async () => known.version ?? (await this.#describe(known, signal))))
+      );
+    } catch (error) {
+      throw startRefused([known], error);
+    }
+  }
+
+  async #load(known: KnownNodeset, { signal, onStage }: LoadLimits): Promise<void> {
+    const relay = (stage: LoadStage): void => {
+      known.enter('loading', stage.stage);
+      onStage?.(stage);
+    };
+    known.enter('loading');
+    try {
+      await this.#assertTrusted(known);
+      const version = known.version ?? (await this.#describe(known, signal));
+      const isShared = version.manifest.parallelism === 'shared';
+      known.load(isShared ? await this.#pool.acquire(version, { signal, onStage: relay }) : undefined);
+    } catch (error) {
+      known.fail(toStudioError(error, 'nodeset_failed'));
+      throw error;
+    }
+  }
+
+  async #describe(known: KnownNodeset, signal?: AbortSignal): Promise<NodesetVersion> {
+    try {
+      await this.#assertTrusted(known);
+      const stop = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
+      const version = await this.#describer.describe(known.source, stop);
+      known.describe(version);
+      return version;
+    } catch (error) {
+      const failure = toStudioError(error, 'nodeset_failed');
+      if (failure.code !== 'aborted') known.fail(failure);
+      throw failure;
+    }
+  }
+
+  /** Of one nodeset during a scan: its failure is its own. */
+  async #refresh(known: KnownNodeset): Promise<void> {
+    try {
+      await known.exclusively(() => this.#describe(known));
+    } catch (error) {
+      this.#options.logger.warn('a nodeset could not be described', {
+        nodeset: known.source.name,
+        error: messageOf(error),
+      });
+    }
+  }
+
+  async #assertTrusted({ source }: KnownNodeset): Promise<void> {
+    await assertTrusted(source, {
+      isTrusted: this.#options.isTrusted,
+      launcher: this.#runtime.launchers[source.language],
+    });
+  }
+
+  #knownFor(source: KnownNodeset['source']): KnownNodeset {
+    const known = this.#known.get(source.name);
+    if (known && (known.isInUse || known.isFor(source))) return known;
+    const created = new KnownNodeset(source, (changed) =>
+      this.#changes.emit('change', this.#summaryOf(changed)),
+    );
+    this.#known.set(source.name, created);
+    return created;
+  }
+
+  #named(name: string): KnownNodeset {
+    const known = this.#known.get(name);
+    if (!known) throw unknownNodesets([name], [...this.#known.keys()]);
+    return known;
+  }
+
+  #manifestOf(nodeType: string): ReturnType<ManifestSource['manifestOf']> {
+    const name = nodesetOf(nodeType);
+    const manifest = name === undefined ? undefined : this.manifest(name);
+    return manifest?.nodes.find((node) => node.nodeType === nodeType);
+  }
+
+  #summaryOf(known: KnownNodeset): NodesetSummary {
+    return known.summary(this.#pool.running(known.source.name));
+  }
+}
+
+export function createNodesetRegistry(options: NodesetRegistryOptions): NodesetRegistry {
+  return new WorkspaceRegistry(options);
+}
+
+function unknownNodesets(names: readonly string[], known: readonly string[]): StudioError {
+  const wanted = names.map((name) => `"${name}"`).join(', ');
+  const list = known.length > 0 ? [...known].sort().join(', ') : 'none';
+  return new StudioError(
+    'nodeset_unknown',
+    `no nodeset is named ${wanted}; known are: ${list}. Put it into the workspace's nodesets folder, or correct the graph`,
+    {
+      details: { unknown: [...names], known: [...known] },
+    },
+  );
+}
+
+/** What a graph's start reports: one code for all that can befall its nodesets, with the first failure as cause. */
+function startRefused(involved: readonly Pick<NodesetVersion, 'source'>[], thrown: unknown): StudioError {
+  const error = toStudioError(thrown, 'nodeset_failed');
+  if (['aborted', 'untrusted', 'nodeset_failed'].includes(error.code)) return error;
+  const names = involved.map(({ source }) => source.name).join(', ');
+  return new StudioError('nodeset_failed', `${error.message} (while starting ${names})`, {
+    cause: error,
+    scope: { phase: 'start', ...error.scope },
+    details: { ...error.details, causeCode: error.code },
+  });
+}

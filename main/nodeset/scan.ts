@@ -1,0 +1,106 @@
+// Finds nodesets in the library and the workspace by their files. Nothing is imported or run, so it is safe in any
+// folder; what a candidate contains is asked later, in a process, and only where its folder is trusted.
+import { readdir, readFile } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import path from 'node:path';
+import { StudioError, messageOf } from '../base/errors.ts';
+import type { NodesetSource } from './version.ts';
+
+export interface NodesetFolder {
+  /** Absolute; a folder that does not exist holds no nodesets. */
+  readonly folder: string;
+  readonly origin: NodesetSource['origin'];
+}
+
+/** A candidate that cannot even be tried, with what to do. */
+export interface BadCandidate {
+  readonly source: NodesetSource;
+  readonly error: StudioError;
+}
+
+export interface ScanResult {
+  readonly sources: readonly NodesetSource[];
+  readonly bad: readonly BadCandidate[];
+}
+
+/** Python nodesets of a folder, found from the syntax tree. */
+export type PythonFinder = (folder: NodesetFolder) => Promise<readonly NodesetSource[]>;
+
+const entryNames = ['nodeset.ts', 'nodeset.mts', 'nodeset.js', 'nodeset.mjs'];
+const singleFile = /^(?<name>[^._].*?)\.(?:ts|mts|js|mjs)$/;
+const notNodesets = /\.(?:d|test|spec|bench|config)\.[cm]?[jt]s$/;
+const defaultExport = /export\s+default\b|\bas\s+default\b/;
+
+/** Later folders win over earlier ones: a workspace may replace what the library brings. */
+export async function findNodesets(
+  folders: readonly NodesetFolder[],
+  findPython?: PythonFinder,
+): Promise<ScanResult> {
+  const byName = new Map<string, NodesetSource>();
+  const bad: BadCandidate[] = [];
+  for (const folder of folders) {
+    const found = [...(await typescriptIn(folder)), ...((await findPython?.(folder)) ?? [])];
+    const here = new Map<string, NodesetSource>();
+    for (const source of found) {
+      const first = here.get(source.name);
+      if (first) bad.push({ source: first, error: twoOfAName(first, source) });
+      else here.set(source.name, source);
+    }
+    for (const [name, source] of here) byName.set(name, source);
+  }
+  const spoiled = new Set(bad.map(({ source }) => source));
+  return { sources: [...byName.values()].filter((source) => !spoiled.has(source)), bad };
+}
+
+async function typescriptIn({ folder, origin }: NodesetFolder): Promise<readonly NodesetSource[]> {
+  const entries = await entriesOf(folder);
+  const found = await Promise.all(entries.map((entry) => candidateOf(folder, entry)));
+  return found.flatMap((candidate) =>
+    candidate ? [{ ...candidate, language: 'typescript' as const, origin }] : [],
+  );
+}
+
+async function candidateOf(
+  folder: string,
+  entry: Dirent,
+): Promise<Pick<NodesetSource, 'name' | 'path' | 'entry'> | undefined> {
+  const full = path.join(folder, entry.name);
+  if (entry.isDirectory()) {
+    if (/^[._]|^node_modules$/.test(entry.name)) return undefined;
+    const inside = (await entriesOf(full)).map((each) => each.name);
+    const main = entryNames.find((name) => inside.includes(name));
+    return main === undefined ? undefined : { name: entry.name, path: full, entry: path.join(full, main) };
+  }
+  const name = singleFile.exec(entry.name)?.groups?.['name'];
+  if (name === undefined || notNodesets.test(entry.name) || !(await hasDefaultExport(full))) return undefined;
+  return { name, path: full, entry: full };
+}
+
+/** Files beside nodesets that only help them export nothing by default. */
+async function hasDefaultExport(file: string): Promise<boolean> {
+  try {
+    return defaultExport.test(await readFile(file, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return [];
+    throw new StudioError('io_failed', `cannot read ${folder}: ${messageOf(error)}; check its permissions`, {
+      cause: error,
+    });
+  }
+}
+
+function twoOfAName(first: NodesetSource, second: NodesetSource): StudioError {
+  return new StudioError(
+    'nodeset_failed',
+    `two nodesets are named "${first.name}": ${first.path} and ${second.path}; rename one`,
+  );
+}

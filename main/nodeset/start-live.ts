@@ -1,0 +1,185 @@
+// Turns a version of a nodeset into a running one: in the engine, as one supervised server, or as a replica.
+import type { Clock } from '../base/clock.ts';
+import type { LogSink } from '../process/ports.ts';
+import { deadlinesOf } from './deadlines.ts';
+import type { EngineMethods, ProcessLink } from './host-link.ts';
+import type { HostLauncher } from './hosts/launcher.ts';
+import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
+import { loadLocalNodeset } from './local-nodeset.ts';
+import type { LoadStage } from './ports.ts';
+import { RemoteNodeset, startNodesetHost, type HostStart, type StartedHost } from './remote-nodeset.ts';
+import type { Spawner } from './spawners/spawner.ts';
+import { createStageReporter } from './stages.ts';
+import { SupervisedHost } from './supervised-host.ts';
+import { livesInEngine, type NodesetSource, type NodesetVersion } from './version.ts';
+
+/** What every start needs, the same for the registry's whole life. */
+export interface NodesetRuntime {
+  readonly clock: Clock;
+  readonly spawner: Spawner;
+  readonly launchers: Readonly<Record<NodesetSource['language'], HostLauncher>>;
+  readonly engineMethods?: EngineMethods | undefined;
+  /** Every line a nodeset's process prints. */
+  readonly logSinkFor: (nodeset: string, instance: string) => LogSink;
+}
+
+export interface LiveStart {
+  readonly signal?: AbortSignal | undefined;
+  readonly onStage?: ((stage: LoadStage) => void) | undefined;
+  readonly logFolder?: string | undefined;
+}
+
+/** The one instance all workers use. */
+export async function startShared(
+  runtime: NodesetRuntime,
+  version: NodesetVersion,
+  start: LiveStart,
+): Promise<LiveNodeset> {
+  return livesInEngine(version)
+    ? await startInEngine(runtime, version, start)
+    : await startServer(runtime, version, start);
+}
+
+/** `name#slot`: one worker's own process. */
+export async function startReplica(
+  runtime: NodesetRuntime,
+  version: NodesetVersion,
+  start: LiveStart & { readonly slot: number },
+): Promise<ReplicaNodeset> {
+  const instance = `${version.source.name}#${start.slot}`;
+  const { link, manifest } = await startProcess(runtime, version, { ...start, instance });
+  return replicaNodeset(new RemoteNodeset(manifest, link), link);
+}
+
+/** A short-lived process that only says what the nodeset is. */
+export async function describeInProcess(
+  runtime: NodesetRuntime,
+  version: Pick<NodesetVersion, 'source' | 'bundlePath'>,
+  limits: { readonly readyMs: number; readonly signal?: AbortSignal | undefined },
+): Promise<NodesetVersion['manifest']> {
+  const { name } = version.source;
+  const { link, manifest } = await startNodesetHost(
+    await hostStart(runtime, version, { ...limits, instance: name }),
+    'described',
+  );
+  await link.host.kill();
+  return manifest;
+}
+
+async function startInEngine(
+  { clock }: NodesetRuntime,
+  version: NodesetVersion,
+  start: LiveStart,
+): Promise<LiveNodeset> {
+  const { name } = version.source;
+  const stages = createStageReporter({ nodeset: name, instance: name, clock, onStage: start.onStage });
+  try {
+    const onStage = (stage: 'importing' | 'initialising'): void => stages.report(stage);
+    const nodeset = await loadLocalNodeset({
+      name,
+      bundlePath: version.bundlePath ?? '',
+      clock,
+      signal: start.signal,
+      onStage,
+    });
+    stages.report('ready');
+    return nodeset;
+  } catch (error) {
+    stages.report('failed', { message: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+}
+
+async function startServer(
+  runtime: NodesetRuntime,
+  version: NodesetVersion,
+  start: LiveStart,
+): Promise<LiveNodeset> {
+  const { clock } = runtime;
+  const instance = version.source.name;
+  const { closeMs } = deadlinesOf(version.manifest);
+  const first = await startProcess(runtime, version, { ...start, instance });
+  const again = (signal: AbortSignal): Promise<StartedHost> =>
+    startProcess(runtime, version, { ...start, instance, signal });
+  const server = new SupervisedHost({ instance, clock, closeMs, start: again }, first);
+  return serverNodeset(new RemoteNodeset(first.manifest, server), server);
+}
+
+async function startProcess(
+  runtime: NodesetRuntime,
+  version: NodesetVersion,
+  start: LiveStart & { readonly instance: string },
+): Promise<StartedHost> {
+  const readyMs = version.manifest.startupTimeoutSec * 1000;
+  return await startNodesetHost(await hostStart(runtime, version, { ...start, readyMs }), 'ready');
+}
+
+async function hostStart(
+  runtime: NodesetRuntime,
+  version: Pick<NodesetVersion, 'source' | 'bundlePath'>,
+  start: LiveStart & { readonly instance: string; readonly readyMs: number },
+): Promise<HostStart> {
+  const { clock, spawner, engineMethods } = runtime;
+  const { name, language } = version.source;
+  const stages = createStageReporter({
+    nodeset: name,
+    instance: start.instance,
+    clock,
+    onStage: start.onStage,
+  });
+  stages.report('resolving');
+  const command = await runtime.launchers[language].commandFor({ version, instance: start.instance });
+  const { instance, readyMs, signal, logFolder } = start;
+  return {
+    instance,
+    readyMs,
+    signal,
+    logFolder,
+    command,
+    spawner,
+    clock,
+    stages,
+    engineMethods,
+    logSink: runtime.logSinkFor(name, instance),
+  };
+}
+
+function serverNodeset(remote: RemoteNodeset, server: SupervisedHost): LiveNodeset {
+  const { manifest, nodeTypes, panel } = remote;
+  return {
+    manifest,
+    nodeTypes,
+    panel,
+    evalMetadata: (limits) => remote.evalMetadata(limits),
+    batchBackend: (nodeType) => remote.batchBackend(nodeType, () => server.restart()),
+    endExecution: (executionId) => remote.endExecution(executionId),
+    get host() {
+      return server.host;
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function replicaNodeset(remote: RemoteNodeset, link: ProcessLink): ReplicaNodeset {
+  const { manifest, nodeTypes, panel } = remote;
+  const { host, instance } = link;
+  const { closeMs } = deadlinesOf(manifest);
+  return {
+    instance,
+    host,
+    manifest,
+    nodeTypes,
+    panel,
+    evalMetadata: (limits) => remote.evalMetadata(limits),
+    endExecution: (executionId) => remote.endExecution(executionId),
+    async stop() {
+      // A stuck or broken process is not asked.
+      await (link.broken || host.connection.isClosed
+        ? host.kill()
+        : host.stop({ shutdownTimeoutMs: closeMs }));
+    },
+    async kill() {
+      await host.kill();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+// One server process for all workers, replaced when it dies, hangs or calls itself broken. Calls in flight fail with
+// the reason; calls that come meanwhile wait for the replacement. After `deathsInARow` deaths without an answer
+// between them it stays down and says so.
+import { sleep, throwIfAborted, withDeadline } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { StudioError, toStudioError } from '../base/errors.ts';
+import type { HostProcess } from '../process/ports.ts';
+import type { HostLink, LinkCall } from './host-link.ts';
+import type { StartedHost } from './remote-nodeset.ts';
+
+const deathsInARow = 3;
+const firstBackOffMs = 250;
+
+export interface SupervisedHostOptions {
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly closeMs: number;
+  readonly start: (signal: AbortSignal) => Promise<StartedHost>;
+}
+
+type State =
+  | { readonly kind: 'running'; readonly started: StartedHost }
+  | { readonly kind: 'restarting'; readonly ready: Promise<StartedHost> }
+  | { readonly kind: 'down'; readonly reason: StudioError }
+  | { readonly kind: 'stopped' };
+
+export class SupervisedHost implements HostLink, AsyncDisposable {
+  readonly instance: string;
+  readonly #options: SupervisedHostOptions;
+  readonly #stop = new AbortController();
+  #state: State;
+  #generation = 0;
+  #deaths = 0;
+
+  constructor(options: SupervisedHostOptions, first: StartedHost) {
+    this.instance = options.instance;
+    this.#options = options;
+    this.#state = { kind: 'running', started: first };
+    this.#watch(first);
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get host(): HostProcess | undefined {
+    return this.#state.kind === 'running' ? this.#state.started.link.host : undefined;
+  }
+
+  async call(method: string, params: unknown, options: LinkCall): Promise<unknown> {
+    const { link } = await this.#running(options);
+    try {
+      const answer = await link.call(method, params, options);
+      this.#deaths = 0;
+      return answer;
+    } catch (error) {
+      if (link.broken && this.host === link.host) this.#replace(link.broken);
+      throw error;
+    }
+  }
+
+  /** Ends the process now; the next call meets a fresh one. */
+  async restart(): Promise<void> {
+    const { host } = this;
+    if (!host) return;
+    this.#deaths = 0;
+    this.#replace(new StudioError('process_died', `${this.instance} was restarted`));
+    await host.kill();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const state = this.#state;
+    this.#state = { kind: 'stopped' };
+    this.#stop.abort(new StudioError('aborted', `${this.instance} was unloaded`));
+    if (state.kind === 'running')
+      await state.started.link.host.stop({ shutdownTimeoutMs: this.#options.closeMs });
+    if (state.kind === 'restarting') {
+      const started = await state.ready.catch(() => undefined);
+      await started?.link.host.kill();
+    }
+  }
+
+  async #running(options: LinkCall): Promise<StartedHost> {
+    const state = this.#state;
+    switch (state.kind) {
+      case 'running':
+        return state.started;
+      case 'restarting': {
+        const { timeoutMs, signal } = options;
+        return await withDeadline(state.ready, {
+          clock: this.#options.clock,
+          timeoutMs,
+          signal,
+          what: `the restart of ${this.instance}`,
+        });
+      }
+      case 'down':
+        throw state.reason;
+      case 'stopped':
+        throw new StudioError('connection_closed', `${this.instance} was unloaded; load the nodeset again`);
+    }
+  }
+
+  #watch(started: StartedHost): void {
+    void started.link.host.death().then((death) => {
+      if (this.#state.kind === 'running' && this.#state.started === started) this.#replace(death);
+    });
+  }
+
+  #replace(reason: StudioError): void {
+    const former = this.host;
+    this.#deaths++;
+    this.#generation++;
+    if (this.#deaths >= deathsInARow) {
+      const message = `${this.instance} ended ${deathsInARow} times without answering in between and stays down: ${reason.message}; look at its log and reload it`;
+      this.#state = {
+        kind: 'down',
+        reason: new StudioError('process_died', message, { cause: reason, details: reason.details }),
+      };
+    } else {
+      const ready = this.#startAgain(this.#deaths);
+      // Whoever needs it awaits it; nobody may.
+      ready.catch(() => undefined);
+      this.#state = { kind: 'restarting', ready };
+    }
+    if (former) void former.kill();
+  }
+
+  async #startAgain(deaths: number): Promise<StartedHost> {
+    const { clock, start } = this.#options;
+    const { signal } = this.#stop;
+    try {
+      await sleep(clock, firstBackOffMs * 2 ** (deaths - 1), signal);
+      const started = await start(signal);
+      throwIfAborted(signal);
+      this.#state = { kind: 'running', started };
+      this.#watch(started);
+      return started;
+    } catch (thrown) {
+      const error = toStudioError(thrown, 'process_died');
+      if (!signal.aborted) this.#state = { kind: 'down', reason: error };
+      throw error;
+    }
+  }
+}
