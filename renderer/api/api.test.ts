@@ -12,7 +12,9 @@ const event = (sequence: number): EventMessage => ({ sequence, name: 'graphs.cha
 
 describe('reconnecting', () => {
   it('doubles the wait up to a bound and spreads it', () => {
-    expect([1, 2, 3, 6, 60].map((attempt) => backoffMs(attempt, 0))).toEqual([500, 1000, 2000, 10_000, 10_000]);
+    expect([1, 2, 3, 6, 60].map((attempt) => backoffMs(attempt, 0))).toEqual([
+      500, 1000, 2000, 10_000, 10_000,
+    ]);
     expect(backoffMs(1, 0.999)).toBeGreaterThanOrEqual(400);
   });
 
@@ -32,7 +34,9 @@ describe('reconnecting', () => {
 });
 
 describe('client over the preload bridge', () => {
-  const bridgeOf = (invoke: ElectronBridge['invoke']): ElectronBridge & { send(message: EventMessage): void } => {
+  const bridgeOf = (
+    invoke: ElectronBridge['invoke'],
+  ): ElectronBridge & { send(message: EventMessage): void } => {
     let deliver: (message: EventMessage) => void = () => undefined;
     return {
       invoke,
@@ -47,7 +51,10 @@ describe('client over the preload bridge', () => {
   it('turns a failed reply into an error with its code', async () => {
     const client = createClient(
       createElectronTransport(
-        bridgeOf(async () => ({ ok: false, error: { code: 'guard_busy', message: 'Busy.', scope: {}, details: { holder: 'x' } } })),
+        bridgeOf(async () => ({
+          ok: false,
+          error: { code: 'guard_busy', message: 'Busy.', scope: {}, details: { holder: 'x' } },
+        })),
       ),
     );
     const failure = await client.request('guard.get', {}).catch((thrown: unknown) => thrown);
@@ -57,7 +64,10 @@ describe('client over the preload bridge', () => {
 
   it('reports a broken bridge as a closed connection and an aborted request as aborted', async () => {
     const transport = createElectronTransport(bridgeOf(async () => Promise.reject(new Error('gone'))));
-    expect(await transport.request('guard.get', {})).toMatchObject({ ok: false, error: { code: 'connection_closed' } });
+    expect(await transport.request('guard.get', {})).toMatchObject({
+      ok: false,
+      error: { code: 'connection_closed' },
+    });
     expect(await transport.request('guard.get', {}, AbortSignal.abort())).toMatchObject({
       ok: false,
       error: { code: 'aborted' },

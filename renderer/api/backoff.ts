@@ -8,7 +8,11 @@ export interface BackoffOptions {
 export const reconnectBackoff: BackoffOptions = { firstMs: 500, greatestMs: 10_000 };
 
 /** `attempt` counts from 1; `random` in [0, 1) takes up to a fifth off. */
-export function backoffMs(attempt: number, random: number, options: BackoffOptions = reconnectBackoff): number {
+export function backoffMs(
+  attempt: number,
+  random: number,
+  options: BackoffOptions = reconnectBackoff,
+): number {
   const full = Math.min(options.greatestMs, options.firstMs * 2 ** Math.max(0, attempt - 1));
   return Math.round(full * (1 - random / 5));
 }

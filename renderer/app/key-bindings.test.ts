@@ -13,7 +13,22 @@ const press = (key: string, change: Partial<KeyPress> = {}): KeyPress => ({
 });
 
 /** Keys that belong to the browser or the system on at least one of them. */
-const reserved = ['Mod+T', 'Mod+N', 'Mod+W', 'Mod+R', 'Mod+L', 'Mod+Q', 'Mod+P', 'Mod+Shift+T', 'Mod+Shift+N', 'Mod+Shift+C', 'Mod+Shift+I', 'Mod+Shift+J', 'Tab', 'F5'];
+const reserved = [
+  'Mod+T',
+  'Mod+N',
+  'Mod+W',
+  'Mod+R',
+  'Mod+L',
+  'Mod+Q',
+  'Mod+P',
+  'Mod+Shift+T',
+  'Mod+Shift+N',
+  'Mod+Shift+C',
+  'Mod+Shift+I',
+  'Mod+Shift+J',
+  'Tab',
+  'F5',
+];
 
 /** Scopes that are never in force at the same time. */
 const apart: readonly (readonly [CommandScope, CommandScope])[] = [
@@ -31,7 +46,12 @@ describe('command table', () => {
       bound
         .slice(at + 1)
         .filter((other) => together(one.command.scope, other.command.scope))
-        .filter((other) => one.keys === other.keys || one.keys.startsWith(`${other.keys} `) || other.keys.startsWith(`${one.keys} `))
+        .filter(
+          (other) =>
+            one.keys === other.keys ||
+            one.keys.startsWith(`${other.keys} `) ||
+            other.keys.startsWith(`${one.keys} `),
+        )
         .map((other) => `${one.command.id} and ${other.command.id} on ${one.keys}`),
     );
     expect(clashes).toEqual([]);
@@ -63,12 +83,21 @@ describe('keys', () => {
     expect(resolveKey('G', null, ['global'])).toEqual({ kind: 'prefix' });
     expect(resolveKey('H', 'G', ['global'])).toEqual({ kind: 'command', id: 'go.history' });
     expect(resolveKey('H', null, ['global'])).toEqual({ kind: 'none' });
-    expect(resolveKey('ArrowLeft', null, ['global', 'detail'])).toEqual({ kind: 'command', id: 'detail.previous' });
+    expect(resolveKey('ArrowLeft', null, ['global', 'detail'])).toEqual({
+      kind: 'command',
+      id: 'detail.previous',
+    });
     expect(resolveKey('ArrowLeft', null, ['global'])).toEqual({ kind: 'none' });
   });
 
   it('lets only Ctrl or Cmd chords and Escape act while typing', () => {
-    expect(['Mod+K', 'Escape', '?', 'G', '/'].map(worksWhileTyping)).toEqual([true, true, false, false, false]);
+    expect(['Mod+K', 'Escape', '?', 'G', '/'].map(worksWhileTyping)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('shows the keys of the platform', () => {

@@ -36,7 +36,11 @@ export type KeyOutcome =
   | { readonly kind: 'none' };
 
 /** `previous` is the chord before this one when it came shortly before, for two-step keys such as `G E`. */
-export function resolveKey(chord: string, previous: string | null, scopes: readonly CommandScope[]): KeyOutcome {
+export function resolveKey(
+  chord: string,
+  previous: string | null,
+  scopes: readonly CommandScope[],
+): KeyOutcome {
   const usable = commands.filter((command) => scopes.includes(command.scope));
   const sequence = previous === null ? null : `${previous} ${chord}`;
   const inSequence = sequence === null ? undefined : find(usable, sequence);
@@ -62,7 +66,9 @@ const signs: Readonly<Record<string, string>> = {
 
 /** The keys of a chord as a person sees them on the keyboard. */
 export function keyLabels(chord: string, isMac: boolean): string[] {
-  return chord.split(' ').flatMap((part) =>
-    part.split('+').map((key) => (key === 'Mod' ? (isMac ? '⌘' : 'Ctrl') : (signs[key] ?? key))),
-  );
+  return chord
+    .split(' ')
+    .flatMap((part) =>
+      part.split('+').map((key) => (key === 'Mod' ? (isMac ? '⌘' : 'Ctrl') : (signs[key] ?? key))),
+    );
 }

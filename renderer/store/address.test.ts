@@ -45,14 +45,17 @@ describe('address', () => {
 
   it('leaves defaults out', () => {
     expect(formatAddress(home)).toBe('#/evaluate');
-    expect(formatAddress({ ...home, page: 'history', run: 'r1', sort: [{ column: 'steps', descending: true }] })).toBe(
-      '#/history/r1?sort=-steps',
-    );
+    expect(
+      formatAddress({ ...home, page: 'history', run: 'r1', sort: [{ column: 'steps', descending: true }] }),
+    ).toBe('#/history/r1?sort=-steps');
   });
 
   it('takes the token out and keeps the rest', () => {
     expect(takeToken('#token=abc')).toEqual({ token: 'abc', rest: '' });
-    expect(takeToken('#/history/r1?filter=x&token=a%2Bb')).toEqual({ token: 'a+b', rest: '#/history/r1?filter=x' });
+    expect(takeToken('#/history/r1?filter=x&token=a%2Bb')).toEqual({
+      token: 'a+b',
+      rest: '#/history/r1?filter=x',
+    });
     expect(takeToken('#/history?token=abc&filter=x')).toEqual({ token: 'abc', rest: '#/history?filter=x' });
     expect(takeToken('#token=abc&/history')).toEqual({ token: 'abc', rest: '#/history' });
     expect(takeToken('#/history?search=token')).toEqual({ token: null, rest: '#/history?search=token' });

@@ -59,7 +59,9 @@ export function parseAddress(fragment: string): Address {
     view: runViews.find((name) => name === read.get('view')) ?? 'overview',
     graph: read.get('graph'),
     filter: read.get('filter') ?? '',
-    statuses: listOf(read.get('status')).filter((name): name is EpisodeStatus => episodeStatus.safeParse(name).success),
+    statuses: listOf(read.get('status')).filter(
+      (name): name is EpisodeStatus => episodeStatus.safeParse(name).success,
+    ),
     sort: listOf(read.get('sort')).map(parseSort),
     episode: parseOrdinal(read.get('episode')),
     group: read.get('group') === 'error',
@@ -88,7 +90,8 @@ export function formatAddress(address: Address): string {
   put('runSort', address.runSort === null ? '' : formatSort(address.runSort));
   put('runs', address.runs.join(','));
   const query = write.toString();
-  const path = address.run === null ? `/${address.page}` : `/${address.page}/${encodeURIComponent(address.run)}`;
+  const path =
+    address.run === null ? `/${address.page}` : `/${address.page}/${encodeURIComponent(address.run)}`;
   return query === '' ? `#${path}` : `#${path}?${query}`;
 }
 
@@ -106,7 +109,9 @@ export function takeToken(fragment: string): { readonly token: string | null; re
 const listOf = (text: string | null): string[] => (text ?? '').split(',').filter((part) => part !== '');
 
 function parseSort(text: string): SortKey {
-  return text.startsWith('-') ? { column: text.slice(1), descending: true } : { column: text, descending: false };
+  return text.startsWith('-')
+    ? { column: text.slice(1), descending: true }
+    : { column: text, descending: false };
 }
 
 const formatSort = (key: SortKey): string => (key.descending ? `-${key.column}` : key.column);

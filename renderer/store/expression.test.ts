@@ -40,7 +40,7 @@ describe('filter expression', () => {
     ['!(status == "completed")', true],
     ['!success', true],
     ['!!success', false],
-    ["scene == 'kitchen \"two\"'", true],
+    ['scene == \'kitchen "two"\'', true],
     ['scene == "kitchen \\"two\\""', true],
     ['duration > 61 && duration < 62', true],
     ['metrics.spl <= 0.25', true],

@@ -4,11 +4,18 @@ import type { EpisodeRow } from '#contract/run.ts';
 import { accessorOf, fieldNames, type CellValue } from './row-columns.ts';
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
-type Operand = { readonly kind: 'field'; readonly name: string } | { readonly kind: 'value'; readonly value: CellValue };
+type Operand =
+  | { readonly kind: 'field'; readonly name: string }
+  | { readonly kind: 'value'; readonly value: CellValue };
 export type Expression =
   | { readonly kind: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
   | { readonly kind: 'not'; readonly inner: Expression }
-  | { readonly kind: 'compare'; readonly operator: Comparison; readonly left: Operand; readonly right: Operand }
+  | {
+      readonly kind: 'compare';
+      readonly operator: Comparison;
+      readonly left: Operand;
+      readonly right: Operand;
+    }
   | { readonly kind: 'truthy'; readonly operand: Operand };
 
 export type Compiled =
@@ -37,7 +44,10 @@ const comparisons: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>
 export function compileExpression(text: string, metrics: readonly string[]): Compiled {
   if (text.trim() === '') return { ok: true, accepts: null };
   try {
-    const tree = new Parser(tokensOf(text), new Set([...fieldNames, ...metrics]), [...fieldNames, ...metrics]).parse();
+    const tree = new Parser(tokensOf(text), new Set([...fieldNames, ...metrics]), [
+      ...fieldNames,
+      ...metrics,
+    ]).parse();
     return { ok: true, accepts: predicateOf(tree) };
   } catch (thrown) {
     if (thrown instanceof ExpressionError) return { ok: false, message: thrown.message, at: thrown.at };
@@ -58,7 +68,8 @@ function tokensOf(text: string): Token[] {
   const at = end + rest.length - rest.trimStart().length;
   if (at < text.length) {
     const found = text[at] ?? '';
-    const hint = found === '=' ? ' Compare with ==.' : found === '"' || found === "'" ? ' Close the quote.' : '';
+    const hint =
+      found === '=' ? ' Compare with ==.' : found === '"' || found === "'" ? ' Close the quote.' : '';
     throw new ExpressionError(`“${found}” is not understood here.${hint}`, at);
   }
   tokens.push({ kind: 'end', text: '', at: text.length });
@@ -81,7 +92,8 @@ class Parser {
   parse(): Expression {
     const tree = this.#either();
     const rest = this.#peek();
-    if (rest.kind !== 'end') throw new ExpressionError(`Join conditions with && or || before “${rest.text}”.`, rest.at);
+    if (rest.kind !== 'end')
+      throw new ExpressionError(`Join conditions with && or || before “${rest.text}”.`, rest.at);
     return tree;
   }
 

@@ -68,25 +68,35 @@ const views: readonly RowView[] = [
   { ...plainView, accepts: (row) => (row.steps ?? 0) > 2, sort: [{ column: 'status', descending: false }] },
 ];
 
-const apply = (batch: readonly { ordinal: number; steps: number | null; spl: EpisodeRow['metrics'][string]; status: EpisodeStatus }[]) =>
-  batch.map(({ ordinal, steps, spl, status }) => rowOf(ordinal, { steps, status, metrics: { spl } }));
+const apply = (
+  batch: readonly {
+    ordinal: number;
+    steps: number | null;
+    spl: EpisodeRow['metrics'][string];
+    status: EpisodeStatus;
+  }[],
+) => batch.map(({ ordinal, steps, spl, status }) => rowOf(ordinal, { steps, status, metrics: { spl } }));
 
 describe('RowIndex', () => {
   it('draws what filtering and sorting everything would draw, whatever the updates', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...views), fc.array(fc.array(change, { maxLength: 12 }), { maxLength: 12 }), (view, batches) => {
-        const index = new RowIndex();
-        index.setView(view);
-        const known = new Map<number, EpisodeRow>();
-        for (const batch of batches) {
-          const rows = apply(batch);
-          for (const row of rows) known.set(row.ordinal, row);
-          index.upsert(rows);
-          index.flush();
-          expect(drawn(index)).toEqual(expected([...known.values()], view));
-          expect(index.size).toBe(known.size);
-        }
-      }),
+      fc.property(
+        fc.constantFrom(...views),
+        fc.array(fc.array(change, { maxLength: 12 }), { maxLength: 12 }),
+        (view, batches) => {
+          const index = new RowIndex();
+          index.setView(view);
+          const known = new Map<number, EpisodeRow>();
+          for (const batch of batches) {
+            const rows = apply(batch);
+            for (const row of rows) known.set(row.ordinal, row);
+            index.upsert(rows);
+            index.flush();
+            expect(drawn(index)).toEqual(expected([...known.values()], view));
+            expect(index.size).toBe(known.size);
+          }
+        },
+      ),
       { numRuns: 300, seed: 7 },
     );
   });
@@ -140,7 +150,11 @@ describe('RowIndex', () => {
 
   it('puts what is not measured last in both directions and counts by status', () => {
     const index = new RowIndex();
-    index.upsert([rowOf(0, { steps: null, status: 'pending' }), rowOf(1, { steps: 3 }), rowOf(2, { steps: 8 })]);
+    index.upsert([
+      rowOf(0, { steps: null, status: 'pending' }),
+      rowOf(1, { steps: 3 }),
+      rowOf(2, { steps: 8 }),
+    ]);
     index.setView({ ...plainView, sort: [{ column: 'steps', descending: true }] });
     expect(drawn(index)).toEqual([2, 1, 0]);
     index.setView({ ...plainView, sort: [{ column: 'steps', descending: false }] });
@@ -152,7 +166,13 @@ describe('RowIndex', () => {
     const fail = (ordinal: number, message: string): EpisodeRow =>
       rowOf(ordinal, { status: 'died', errorCode: 'process_died', errorMessage: message });
     const index = new RowIndex();
-    index.upsert([rowOf(0), fail(1, 'SIGSEGV in step 12'), rowOf(2), fail(3, 'exit 1'), fail(4, 'SIGSEGV in step 7')]);
+    index.upsert([
+      rowOf(0),
+      fail(1, 'SIGSEGV in step 12'),
+      rowOf(2),
+      fail(3, 'exit 1'),
+      fail(4, 'SIGSEGV in step 7'),
+    ]);
     index.setView({ ...plainView, groupByError: true });
     expect(errorGroupOf(fail(1, 'SIGSEGV in step 12'))).toBe(errorGroupOf(fail(4, 'SIGSEGV in step 7')));
     expect(drawn(index)).toEqual([1, 4, 3, 0, 2]);
@@ -164,7 +184,13 @@ describe('RowIndex', () => {
       rowOf(ordinal, { steps: (ordinal * 7919) % 500, metrics: { spl: ((ordinal * 31) % 100) / 100 } }),
     );
     index.upsert(rows);
-    index.setView({ ...plainView, sort: [{ column: 'metrics.spl', descending: true }, { column: 'steps', descending: false }] });
+    index.setView({
+      ...plainView,
+      sort: [
+        { column: 'metrics.spl', descending: true },
+        { column: 'steps', descending: false },
+      ],
+    });
     const before = performance.now();
     for (let tick = 0; tick < 200; tick += 1) {
       index.upsert([rowOf((tick * 499) % 100_000, { steps: tick, metrics: { spl: 0.5 } })]);

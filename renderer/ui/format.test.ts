@@ -26,11 +26,22 @@ const estimate = (change: Partial<Estimate>): Estimate => ({
   ...change,
 });
 const rate = { name: 'success', unit: '', kind: 'rate', higherIsBetter: true, worst: 0 } as const;
-const distance = { name: 'distance_to_goal', unit: 'm', kind: 'mean', higherIsBetter: false, worst: null } as const;
+const distance = {
+  name: 'distance_to_goal',
+  unit: 'm',
+  kind: 'mean',
+  higherIsBetter: false,
+  worst: null,
+} as const;
 
 describe('format', () => {
   it('shows rates in per cent with their interval and n', () => {
-    expect(formatEstimate(estimate({}), rate)).toEqual({ value: '73.1', interval: '71.0 – 75.1', unit: '%', n: '1,839' });
+    expect(formatEstimate(estimate({}), rate)).toEqual({
+      value: '73.1',
+      interval: '71.0 – 75.1',
+      unit: '%',
+      n: '1,839',
+    });
   });
 
   it('shows no more digits than the interval supports', () => {
@@ -67,7 +78,11 @@ describe('format', () => {
   });
 
   it('writes rates, sizes and dates', () => {
-    expect([2.5, 0.05, 0.001].map(formatRate)).toEqual(['2.5 episodes/s', '3.0 episodes/min', '3.6 episodes/h']);
+    expect([2.5, 0.05, 0.001].map(formatRate)).toEqual([
+      '2.5 episodes/s',
+      '3.0 episodes/min',
+      '3.6 episodes/h',
+    ]);
     expect([formatRate(null), formatRate(0)]).toEqual(['–', '–']);
     expect(plain(formatBytes(5 * 1024 ** 3))).toBe('5.0 GiB');
     expect(formatDate('not a date')).toBe('–');

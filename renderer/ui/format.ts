@@ -73,12 +73,16 @@ export function formatEstimate(estimate: Estimate, definition: MetricDefinition)
   const unit = isRate ? '%' : definition.unit;
   const n = formatCount(estimate.n);
   if (estimate.mean === null) return { value: NOT_MEASURED, interval: '', unit, n };
-  const [mean, low, high] = [estimate.mean, estimate.low, estimate.high].map((part) => (part ?? Number.NaN) * scale);
+  const [mean, low, high] = [estimate.mean, estimate.low, estimate.high].map(
+    (part) => (part ?? Number.NaN) * scale,
+  );
   const hasInterval = estimate.low !== null && estimate.high !== null;
   const decimals = hasInterval
     ? Math.min(isRate ? 1 : 4, decimalsOfInterval(low ?? 0, high ?? 0))
     : Math.min(isRate ? 1 : 4, decimalsOf(mean ?? 0));
-  const interval = hasInterval ? `${formatDecimal(low ?? 0, decimals)} – ${formatDecimal(high ?? 0, decimals)}` : '';
+  const interval = hasInterval
+    ? `${formatDecimal(low ?? 0, decimals)} – ${formatDecimal(high ?? 0, decimals)}`
+    : '';
   return { value: formatDecimal(mean ?? 0, decimals), interval, unit, n };
 }
 
@@ -97,7 +101,8 @@ export function formatDuration(milliseconds: number | null): string {
 /** A remaining time as a range in the coarser unit: "6–8 min". */
 export function formatRemaining(range: { readonly low: number; readonly high: number } | null): string {
   if (range === null) return '';
-  const [divisor, unit] = range.high < 90_000 ? [1000, 's'] : range.high < 5_400_000 ? [60_000, 'min'] : [3_600_000, 'h'];
+  const [divisor, unit] =
+    range.high < 90_000 ? [1000, 's'] : range.high < 5_400_000 ? [60_000, 'min'] : [3_600_000, 'h'];
   const decimals = unit === 'h' ? 1 : 0;
   const [low, high] = [(range.low / divisor).toFixed(decimals), (range.high / divisor).toFixed(decimals)];
   return low === high ? `${low}${thin}${unit}` : `${low}–${high}${thin}${unit}`;
@@ -107,7 +112,11 @@ export function formatRemaining(range: { readonly low: number; readonly high: nu
 export function formatRate(perSecond: number | null): string {
   if (perSecond === null || !(perSecond > 0)) return NOT_MEASURED;
   const [value, unit] =
-    perSecond >= 1 ? [perSecond, 's'] : perSecond * 60 >= 1 ? [perSecond * 60, 'min'] : [perSecond * 3600, 'h'];
+    perSecond >= 1
+      ? [perSecond, 's']
+      : perSecond * 60 >= 1
+        ? [perSecond * 60, 'min']
+        : [perSecond * 3600, 'h'];
   return `${formatDecimal(value, value >= 100 ? 0 : 1)} episodes/${unit}`;
 }
 

@@ -51,7 +51,10 @@ async function postRequest<Name extends RequestName>(
     });
     const reply: unknown = await response.json();
     if (isReply(reply)) return reply as Reply<Name>; // The host validated it against the same contract.
-    return { ok: false, error: errorInfoOf('protocol_error', `The host answered ${response.status} without a reply.`) };
+    return {
+      ok: false,
+      error: errorInfoOf('protocol_error', `The host answered ${response.status} without a reply.`),
+    };
   } catch (thrown) {
     if (signal?.aborted) return { ok: false, error: errorInfoOf('aborted', 'Stopped.') };
     const text = thrown instanceof Error ? thrown.message : String(thrown);
