@@ -1,15 +1,13 @@
 // One server process for all workers, replaced when it dies, hangs or calls itself broken. Calls in flight fail with
-// the reason; calls that come meanwhile wait for the replacement. After `deathsInARow` deaths without an answer
-// between them it stays down and says so.
+// the reason; calls that come meanwhile wait for the replacement. After too many deaths without an answer between them
+// it stays down and says so.
 import { sleep, throwIfAborted, withDeadline } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { StudioError, toStudioError } from '../base/errors.ts';
 import type { HostProcess } from '../process/ports.ts';
+import { decideRestart } from '../process/restart-policy.ts';
 import type { HostLink, LinkCall } from './host-link.ts';
 import type { StartedHost } from './remote-nodeset.ts';
-
-const deathsInARow = 3;
-const firstBackOffMs = 250;
 
 export interface SupervisedHostOptions {
   readonly instance: string;
@@ -111,35 +109,41 @@ export class SupervisedHost implements HostLink, AsyncDisposable {
     const former = this.host;
     this.#deaths++;
     this.#generation++;
-    if (this.#deaths >= deathsInARow) {
-      const message = `${this.instance} ended ${deathsInARow} times without answering in between and stays down: ${reason.message}; look at its log and reload it`;
-      this.#state = {
-        kind: 'down',
-        reason: new StudioError('process_died', message, { cause: reason, details: reason.details }),
-      };
-    } else {
-      const ready = this.#startAgain(this.#deaths);
-      // Whoever needs it awaits it; nobody may.
-      ready.catch(() => undefined);
-      this.#state = { kind: 'restarting', ready };
-    }
+    const ready = Promise.resolve().then(() => this.#bringBack(reason));
+    // Whoever needs it awaits it; nobody may.
+    ready.catch(() => undefined);
+    this.#state = { kind: 'restarting', ready };
     if (former) void former.kill();
   }
 
-  async #startAgain(deaths: number): Promise<StartedHost> {
+  /** Tries until it runs or the crash budget is spent; a failed start counts as a death. */
+  async #bringBack(reason: StudioError): Promise<StartedHost> {
     const { clock, start } = this.#options;
     const { signal } = this.#stop;
-    try {
-      await sleep(clock, firstBackOffMs * 2 ** (deaths - 1), signal);
-      const started = await start(signal);
-      throwIfAborted(signal);
-      this.#state = { kind: 'running', started };
-      this.#watch(started);
-      return started;
-    } catch (thrown) {
-      const error = toStudioError(thrown, 'process_died');
-      if (!signal.aborted) this.#state = { kind: 'down', reason: error };
-      throw error;
+    const decision = decideRestart(this.#deaths);
+    if (decision.action === 'down') {
+      const down = this.#downBecause(reason);
+      if (!signal.aborted) this.#state = { kind: 'down', reason: down };
+      throw down;
     }
+    await sleep(clock, decision.delayMs, signal);
+    let started: StartedHost;
+    try {
+      started = await start(signal);
+    } catch (error) {
+      throwIfAborted(signal);
+      this.#deaths++;
+      return await this.#bringBack(toStudioError(error, 'process_died'));
+    }
+    if (signal.aborted) await started.link.host.kill();
+    throwIfAborted(signal);
+    this.#state = { kind: 'running', started };
+    this.#watch(started);
+    return started;
+  }
+
+  #downBecause(reason: StudioError): StudioError {
+    const message = `${this.instance} ended ${this.#deaths} times without answering in between and stays down: ${reason.message}; look at its log and reload the nodeset`;
+    return new StudioError('process_died', message, { cause: reason, details: reason.details });
   }
 }

@@ -237,14 +237,13 @@ class NodeRun implements NodeCallContext {
     return this.#call.signal;
   }
 
-  // Arrow functions: authors take them off the context (`const { log } = context`).
-  readonly log = (key: string, value: unknown): void => {
+  log(key: string, value: unknown): void {
     (this.#log ??= []).push([key, value]);
-  };
+  }
 
-  readonly emitSignal = (name: string): void => {
+  emitSignal(name: string): void {
     (this.#signals ??= []).push(name);
-  };
+  }
 
   answer(result: NodeResult): Readonly<Record<string, unknown>> {
     if (!isRecord(result)) {

@@ -55,12 +55,12 @@ export default defineNodeset({
           name: 'remember',
           inputs: [{ name: 'value' }, { name: 'key', optional: true }],
           outputs: [{ name: 'before' }],
-          async forward({ value, key }, { containers, emitSignal }) {
+          async forward({ value, key }, context) {
             const cell = typeof key === 'string' ? key : undefined;
-            const before = await containers.read('memory', 'last', cell);
-            await containers.write('memory', 'last', value, cell);
-            if (value === 'evict') await containers.evict('memory', 'last', cell ?? '');
-            emitSignal('remembered');
+            const before = await context.containers.read('memory', 'last', cell);
+            await context.containers.write('memory', 'last', value, cell);
+            if (value === 'evict') await context.containers.evict('memory', 'last', cell ?? '');
+            context.emitSignal('remembered');
             return { before };
           },
         }),
