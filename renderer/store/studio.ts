@@ -3,9 +3,9 @@ import type { EventMessage } from '#contract/api.ts';
 import type { Client } from '../api/client.ts';
 import { toRequestError } from '../api/request-error.ts';
 import { CommandRegistry } from './command-registry.ts';
-import { onNextFrame } from './frame-schedule.ts';
 import type { Navigation } from './navigation.ts';
-import { RunSession } from './run-session.ts';
+import type { RunSession } from './run-session.ts';
+import { SessionCache } from './session-cache.ts';
 import type { StudioStore } from './studio-store.ts';
 
 export interface Studio {
@@ -28,68 +28,28 @@ export interface StudioOptions {
   readonly onFinished?: (message: Extract<EventMessage, { name: 'run.finished' }>) => void;
 }
 
-const keptSessions = 2;
-
 export function createStudio({ client, store, navigation, onFinished }: StudioOptions): Studio {
-  const sessions = new Map<string, RunSession>();
-
-  const refreshGraphs = async (): Promise<void> => {
-    try {
-      const { graphs } = await client.request('graphs.list', {});
-      store.getState().setWorkspace({ graphs, graphsError: null });
-    } catch (thrown) {
-      store.getState().setWorkspace({ graphsError: toRequestError(thrown) });
-    }
-  };
-
+  const sessions = new SessionCache(client);
+  const refreshGraphs = (): Promise<void> => readGraphs(client, store);
   const refreshAll = (): void => {
-    const { setWorkspace, setQueue, setTheme, invalidateLists } = store.getState();
-    /** Each is shown where it belongs when it fails; the line's state says that the engine is away. */
-    const take = <T>(request: Promise<T>, use: (value: T) => void): void =>
-      void request.then(use, () => undefined);
-    take(client.request('app.info', {}), (info) => setWorkspace({ info }));
-    take(client.request('guard.get', {}), (guard) => setWorkspace({ guard }));
-    take(client.request('runs.queue', {}), ({ runIds }) => setQueue(runIds));
-    take(client.request('settings.get', {}), ({ settings, path }) => {
-      setWorkspace({ settings, settingsPath: path });
-      setTheme(settings.appearance.theme);
-    });
+    readWorkspace(client, store);
     void refreshGraphs();
-    invalidateLists();
-    for (const session of sessions.values()) void session.refresh();
+    sessions.refreshAll();
   };
-
   const route = (message: EventMessage): void => {
     routeToStore(message, store);
     if (message.name === 'graphs.changed') void refreshGraphs();
     if (message.name === 'run.finished') onFinished?.(message);
     if ('runId' in message.payload && typeof message.payload.runId === 'string')
-      sessions.get(message.payload.runId)?.apply(message);
+      sessions.peek(message.payload.runId)?.apply(message);
   };
-
   return {
     client,
     store,
     navigation,
     commands: new CommandRegistry(),
     refreshGraphs,
-    session(runId) {
-      const known = sessions.get(runId);
-      if (known) {
-        sessions.delete(runId);
-        sessions.set(runId, known);
-        return known;
-      }
-      const session = new RunSession(runId, client, onNextFrame);
-      sessions.set(runId, session);
-      for (const [oldest, stale] of sessions) {
-        if (sessions.size <= keptSessions) break;
-        stale.dispose();
-        sessions.delete(oldest);
-      }
-      void session.refresh();
-      return session;
-    },
+    session: (runId) => sessions.open(runId),
     start() {
       let hasLoaded = false;
       const endEvents = client.transport.subscribe(route, refreshAll);
@@ -106,6 +66,30 @@ export function createStudio({ client, store, navigation, onFinished }: StudioOp
       };
     },
   };
+}
+
+async function readGraphs(client: Client, store: StudioStore): Promise<void> {
+  try {
+    const { graphs } = await client.request('graphs.list', {});
+    store.getState().setWorkspace({ graphs, graphsError: null });
+  } catch (thrown) {
+    store.getState().setWorkspace({ graphsError: toRequestError(thrown) });
+  }
+}
+
+function readWorkspace(client: Client, store: StudioStore): void {
+  const { setWorkspace, setQueue, setTheme, invalidateLists } = store.getState();
+  // A failure is shown by the state of the line, or by the page that needs the answer.
+  const take = <T>(request: Promise<T>, use: (value: T) => void): void =>
+    void request.then(use, () => undefined);
+  take(client.request('app.info', {}), (info) => setWorkspace({ info }));
+  take(client.request('guard.get', {}), (guard) => setWorkspace({ guard }));
+  take(client.request('runs.queue', {}), ({ runIds }) => setQueue(runIds));
+  take(client.request('settings.get', {}), ({ settings, path }) => {
+    setWorkspace({ settings, settingsPath: path });
+    setTheme(settings.appearance.theme);
+  });
+  invalidateLists();
 }
 
 function routeToStore(message: EventMessage, store: StudioStore): void {
