@@ -19,6 +19,10 @@ const types: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 };
 
+export function contentTypeOf(extension: string): string {
+  return types[extension] ?? 'application/octet-stream';
+}
+
 /** The file a URL path names inside `folder`, or null: no traversal, no links out, no dot files, known types only. */
 export async function resolveFile(folder: string, urlPath: string): Promise<string | null> {
   let decoded: string;
@@ -52,7 +56,7 @@ export async function sendFile(response: ServerResponse, folder: string, urlPath
   const immutable = path.basename(path.dirname(file)) === 'assets';
   response.writeHead(200, {
     ...securityHeaders,
-    'content-type': types[path.extname(file)] ?? 'application/octet-stream',
+    'content-type': contentTypeOf(path.extname(file)),
     'cache-control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
   });
   await pipeline(createReadStream(file), response);
