@@ -97,7 +97,7 @@ describe('episode source', () => {
     expect(new Set(plan.map((episode) => episode.key)).size).toBe(9);
     expect(new Set(plan.map((episode) => episode.key.split('-')[1])).size).toBe(9);
     expect(new Set(plan.map((episode) => episode.seed)).size).toBe(9);
-    expect(plan[0]?.key).toMatch(/^000000-[0-9a-f]{8}$/);
+    expect(plan[0]?.key).toMatch(/^0+-[0-9a-f]{8}$/);
   });
 
   it('a policy seed depends on run seed, episode and repeat, and on nothing else of the selection', () => {

@@ -3,6 +3,7 @@
 import { StudioError } from '../base/errors.ts';
 import { createRandom, deriveSeed, shuffled } from '../base/random.ts';
 import { stableHash } from '../base/stable-hash.ts';
+import { episodeKey } from '../store/run-id.ts';
 import type { EpisodeSelection, EvalConfig } from '../contract/eval-config.ts';
 import type { PlannedEpisode } from '../contract/run.ts';
 
@@ -37,7 +38,7 @@ export function planEpisodes(
       const identity = episodeIdentity(space, choice, position);
       plan.push({
         ordinal,
-        key: `${String(ordinal).padStart(6, '0')}-${stableHash([identity, repeat]).slice(0, 8)}`,
+        key: episodeKey({ ordinal, ...choice, repeat, selectors: { identity } }),
         ...choice,
         repeat,
         seed: deriveSeed(config.seed, identity, repeat),

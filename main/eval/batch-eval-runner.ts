@@ -1,0 +1,327 @@
+// One session of one run: load the nodesets, fix the plan (or take up the missing part of it), run the pool, and write
+// how it ended. `stop` and `cancel` work in every stage; whatever happens the replicas are gone when `execute` resolves.
+import { isAbort, messageOf, StudioError, toStudioError } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { ErrorInfo } from '../contract/error.ts';
+import type { GraphDefinition } from '../contract/graph.ts';
+import type { RunCounts, RunStatus, WorkerView } from '../contract/run.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { BatchingPort, GraphSession, LoadStage, NodesetRegistry } from '../nodeset/ports.ts';
+import type { RunHandle } from '../store/ports.ts';
+import { lowSpaceReason, watchDisk } from './disk-watch.ts';
+import { describeEnvironment, spaceWithoutEnvironment, type Environment } from './environment.ts';
+import { EnvWorkerPool, type PoolEnd } from './env-worker-pool.ts';
+import { planEpisodes, plannedCountHint } from './episode-source.ts';
+import { graphNodesets } from './graph-nodesets.ts';
+import type { EpisodeLimits } from './lease.ts';
+import type { EpisodeRunner, RunEnd, RunListener } from './ports.ts';
+import { refuseChangedPlan } from './resume-check.ts';
+import { sessionReplicas } from './session-replicas.ts';
+
+const defaultStepBudget = 1000;
+const fallbackPerStepBudgetSec = 30;
+
+export interface EpisodeRunnerRequest {
+  readonly graph: GraphDefinition;
+  readonly environment: Environment | null;
+  readonly handle: RunHandle;
+}
+
+export interface BatchPorts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Pick<NodesetRegistry, 'ensureNodesetsForGraph'>;
+  readonly settings: Pick<Settings, 'deadlines' | 'processLimits' | 'perStepBudgetSec'>;
+  readonly freeBytes: () => Promise<number>;
+  readonly createEpisodeRunner: (request: EpisodeRunnerRequest) => EpisodeRunner;
+  readonly batching?: BatchingPort | undefined;
+}
+
+type Interruption = { readonly kind: 'stop'; readonly reason: string } | { readonly kind: 'cancel' };
+
+/** How a session ended, before it is written down. */
+type Outcome =
+  | { readonly kind: 'pool'; readonly end: PoolEnd }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'paused'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly error: StudioError };
+
+export interface BatchSnapshot {
+  readonly status: RunStatus;
+  readonly stage: string | null;
+  readonly workers: readonly WorkerView[];
+  /** When the first episode of this session could begin; null before. */
+  readonly poolStartedMs: number | null;
+}
+
+export class BatchEvalRunner {
+  readonly handle: RunHandle;
+  readonly #ports: BatchPorts;
+  readonly #graph: GraphDefinition;
+  readonly #listener: RunListener;
+  readonly #preparation = new AbortController();
+  #status: RunStatus = 'preparing';
+  #stage: string | null = null;
+  #interruption: Interruption | null = null;
+  #pool: EnvWorkerPool | null = null;
+  #poolStartedMs: number | null = null;
+
+  constructor(
+    ports: BatchPorts,
+    run: { readonly handle: RunHandle; readonly graph: GraphDefinition; readonly listener: RunListener },
+  ) {
+    this.#ports = ports;
+    this.handle = run.handle;
+    this.#graph = run.graph;
+    this.#listener = run.listener;
+  }
+
+  snapshot(): BatchSnapshot {
+    return {
+      status: this.#status,
+      stage: this.#stage,
+      workers: this.#pool?.workers() ?? [],
+      poolStartedMs: this.#poolStartedMs,
+    };
+  }
+
+  /** Runs until it ends, is paused or cancelled, and writes that down. Never rejects. */
+  async execute(): Promise<RunEnd> {
+    const startedMs = this.#ports.clock.monotonic();
+    const outcome = await this.#outcome();
+    this.#stage = null;
+    return this.#finish(outcome, startedMs);
+  }
+
+  /** Episodes in flight finish, then the run is paused. */
+  stop(reason: string): void {
+    if (this.#interruption) return;
+    this.#interruption = { kind: 'stop', reason };
+    this.#interrupt();
+    this.#pool?.stop(reason);
+  }
+
+  /** Episodes in flight end now, then the run is cancelled. */
+  cancel(): void {
+    this.#interruption = { kind: 'cancel' };
+    this.#interrupt();
+    this.#pool?.cancel();
+  }
+
+  #interrupt(): void {
+    if (this.#status === 'running' || this.#status === 'preparing') this.#status = 'stopping';
+    if (!this.#pool) this.#preparation.abort();
+  }
+
+  async #outcome(): Promise<Outcome> {
+    try {
+      await this.#enter('preparing', 'checking the disk');
+      await this.#refuseLowSpace();
+      await using session = await this.#openSession();
+      this.#throwIfInterrupted();
+      const environment = await this.#prepare(session);
+      return { kind: 'pool', end: await this.#runPool(session, environment) };
+    } catch (error) {
+      if (this.#interruption && isAbort(error)) return { kind: 'interrupted' };
+      const known = toStudioError(error);
+      if (known.code === 'disk_full') return { kind: 'paused', reason: known.message };
+      return { kind: 'failed', error: known };
+    }
+  }
+
+  async #openSession(): Promise<GraphSession> {
+    const { registry, batching } = this.#ports;
+    this.#stage = 'loading nodesets';
+    return await registry.ensureNodesetsForGraph(graphNodesets(this.#graph), {
+      replicaCount: this.#workerCount(),
+      signal: this.#preparation.signal,
+      onStage: (stage) => this.#onStage(stage),
+      logFolder: `${this.handle.folder}/logs`,
+      ...(batching ? { batching } : {}),
+    });
+  }
+
+  /** No more workers than episodes, as far as that is known before the environment is loaded. */
+  #workerCount(): number {
+    const { config, plan } = this.handle.record;
+    const known =
+      plan.length > 0 ? this.handle.missing().length : (plannedCountHint(config) ?? config.workerCount);
+    return Math.max(1, Math.min(config.workerCount, known));
+  }
+
+  /** Reads the environment, and fixes the plan or checks that it still holds. */
+  async #prepare(session: GraphSession): Promise<Environment | null> {
+    const { handle } = this;
+    const { config, plan } = handle.record;
+    this.#stage = 'reading the environment';
+    const environment = await describeEnvironment(session, config, { signal: this.#preparation.signal });
+    const space = environment?.space ?? spaceWithoutEnvironment(handle.record.graphName);
+    if (plan.length > 0) {
+      refuseChangedPlan(plan, space);
+    } else {
+      const { metadata } = environment ?? {};
+      await handle.setPlan(planEpisodes(config, space), {
+        envNodeset: environment?.nodeset ?? null,
+        envName: metadata?.envName ?? null,
+        split: environment?.split ?? null,
+        metrics: metadata?.metrics ?? [],
+        stepBudget: config.stepBudget ?? environment?.stepBudget ?? this.#graphStepBudget() ?? null,
+        perStepBudgetSec: this.#perStepBudgetSec(session, environment),
+      });
+    }
+    this.#throwIfInterrupted();
+    return environment;
+  }
+
+  async #runPool(session: GraphSession, environment: Environment | null): Promise<PoolEnd> {
+    const { handle } = this;
+    const { clock, logger, settings, createEpisodeRunner, freeBytes } = this.#ports;
+    const { config } = handle.record;
+    const { processLimits, deadlines } = settings;
+    using pool = new EnvWorkerPool({
+      workerCount: session.initial.length,
+      episodes: handle.missing(),
+      source: sessionReplicas(session),
+      runner: createEpisodeRunner({ graph: this.#graph, environment, handle }),
+      journal: handle,
+      limits: this.#limits(session, environment),
+      retry: config.retry,
+      affinity: config.affinity,
+      failOn: config.failOn,
+      crashBudget: processLimits.crashBudget,
+      recycle: {
+        afterEpisodes: processLimits.recycleAfterEpisodes,
+        aboveBytes: processLimits.recycleAboveMb === null ? null : processLimits.recycleAboveMb * 1e6,
+        slopeBytesPerEpisode: null,
+      },
+      closeMs: deadlines.closeSec * 1000,
+      clock,
+      logger,
+      listener: this.#listener,
+    });
+    using _disk = watchDisk({
+      clock,
+      logger,
+      freeBytes,
+      pauseBelowBytes: processLimits.pauseBelowFreeMb * 1e6,
+      onLow: (reason) => pool.stop(reason),
+    });
+    await pool.start();
+    await this.#enter('running', null);
+    this.#throwIfInterrupted();
+    this.#pool = pool;
+    this.#poolStartedMs = clock.monotonic();
+    return await pool.run();
+  }
+
+  #limits(session: GraphSession, environment: Environment | null): EpisodeLimits {
+    const { perStepBudgetSec, stepBudget } = this.handle.record;
+    const manifest = session.nodesets.find(({ name }) => name === environment?.nodeset);
+    const resetSec = manifest?.deadlinesSec['reset'] ?? this.#ports.settings.deadlines.resetSec;
+    return {
+      resetMs: resetSec * 1000,
+      episodeMs: (steps) => Math.max(1000, steps * perStepBudgetSec * 1000),
+      defaultStepBudget: stepBudget ?? defaultStepBudget,
+    };
+  }
+
+  #perStepBudgetSec(session: GraphSession, environment: Environment | null): number {
+    const manifest = session.nodesets.find(({ name }) => name === environment?.nodeset);
+    const { config } = this.handle.record;
+    const fromSettings = this.#ports.settings.perStepBudgetSec;
+    return (
+      config.perStepBudgetSec ?? fromSettings ?? manifest?.defaultPerStepBudgetSec ?? fallbackPerStepBudgetSec
+    );
+  }
+
+  #graphStepBudget(): number | undefined {
+    return this.#graph.step_budget ?? this.#graph.maxIterations ?? undefined;
+  }
+
+  async #refuseLowSpace(): Promise<void> {
+    const limitBytes = this.#ports.settings.processLimits.pauseBelowFreeMb * 1e6;
+    const reason = lowSpaceReason(await this.#ports.freeBytes(), limitBytes);
+    if (reason !== null) throw new StudioError('disk_full', reason);
+  }
+
+  #throwIfInterrupted(): void {
+    if (this.#interruption) throw new StudioError('aborted', 'The run was stopped');
+  }
+
+  #onStage(stage: LoadStage): void {
+    this.#stage = `${stage.instance}: ${stage.stage}`;
+    this.#listener.onStage?.(stage);
+  }
+
+  async #enter(status: RunStatus, stage: string | null): Promise<void> {
+    this.#throwIfInterrupted();
+    this.#status = status;
+    this.#stage = stage;
+    const { startedAt } = this.handle.record;
+    await this.handle.update({
+      status,
+      startedAt: startedAt ?? this.#now(),
+      error: null,
+      pausedBecause: null,
+      finishedAt: null,
+    });
+  }
+
+  async #finish(outcome: Outcome, startedMs: number): Promise<RunEnd> {
+    const { handle } = this;
+    const { counts } = handle.live(0);
+    const end = this.#endOf(outcome, counts);
+    try {
+      const summary = await handle.finish(end.status, {
+        finishedAt: this.#now(),
+        activeMs: handle.record.activeMs + this.#ports.clock.monotonic() - startedMs,
+        error: end.status === 'failed' ? end.error : null,
+        pausedBecause: end.status === 'failed' ? null : (end.reason ?? null),
+      });
+      this.#status = end.status;
+      return { ...end, counts: summary.counts };
+    } catch (error) {
+      this.#ports.logger.error('the end of the run could not be written', {
+        runId: handle.record.runId,
+        error: messageOf(error),
+      });
+      this.#status = 'paused';
+      return {
+        status: 'paused',
+        counts,
+        reason: `the end of the run could not be written: ${messageOf(error)}`,
+      };
+    }
+  }
+
+  #endOf(outcome: Outcome, counts: RunCounts): RunEnd {
+    switch (outcome.kind) {
+      case 'failed':
+        return { status: 'failed', counts, error: errorInfoOf(outcome.error) };
+      case 'paused':
+        return { status: 'paused', counts, reason: outcome.reason };
+      case 'interrupted':
+        if (this.#interruption?.kind === 'stop')
+          return { status: 'paused', counts, reason: this.#interruption.reason };
+        return { status: 'cancelled', counts };
+      case 'pool':
+        if (outcome.end.kind === 'cancelled') return { status: 'cancelled', counts };
+        if (outcome.end.kind === 'paused') return { status: 'paused', counts, reason: outcome.end.reason };
+        return {
+          status: counts.completed === counts.planned ? 'completed' : 'completed_with_errors',
+          counts,
+        };
+    }
+  }
+
+  #now(): string {
+    return new Date(this.#ports.clock.now()).toISOString();
+  }
+}
+
+/** An error as it is stored: no stack, no cause, details as plain JSON. */
+export function errorInfoOf(error: StudioError): ErrorInfo {
+  const details = JSON.parse(JSON.stringify(error.details)) as Record<string, unknown>;
+  return { code: error.code, message: error.message, scope: { ...error.scope }, details };
+}
