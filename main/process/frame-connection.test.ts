@@ -1,6 +1,7 @@
 // Two real ends of a real socket. Deadlines run on a fake clock.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -206,6 +207,28 @@ describe('a frame connection', () => {
     engine.note('log', { message: 'lost' });
     expect(engine.counters.droppedNotes).toBe(1);
     expect(await Promise.all(calls)).toEqual(calls.map(() => 20_000_000));
+  });
+
+  it('reads arrays from shared memory slots, acknowledges each, and refuses slots that do not exist', async () => {
+    const producer = createServer().listen(path.join(folder, 'raw'));
+    const accepted = once(producer, 'connection');
+    await using reader = await connectFrames({ path: path.join(folder, 'raw') }, { clock });
+    const [socket] = (await accepted) as [Socket];
+    let answered = '';
+    socket.on('data', (chunk: Buffer) => (answered += chunk.toString('latin1')));
+    const kept: Uint8Array[] = [];
+    reader.attachSharedMemory(folder);
+    reader.onNote((_method, params) => kept.push((params as Tensor).bytes));
+    for (const byte of [5, 6]) {
+      writeFileSync(path.join(folder, '2'), Buffer.alloc(400, byte));
+      socket.write(frame('{"t":"note","m":"x","p":{"$h":2,"n":400,"d":"float32","s":[100]}}'));
+      await until(() => kept.at(-1)?.[0] === byte);
+    }
+    await until(() => answered.split('"m":"ack","p":{"slot":2}').length === 3);
+    expect(kept.map((bytes) => bytes[399])).toEqual([5, 6]);
+    socket.write(frame('{"t":"note","m":"x","p":{"$h":4,"n":1,"d":"uint8","s":[1]}}'));
+    expect((await reader.closed).code).toBe('protocol_error');
+    producer.close();
   });
 
   it('accepts exactly one connection', async () => {

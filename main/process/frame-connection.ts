@@ -1,8 +1,6 @@
 // Hot path (frame.bench.ts). Calls, answers and notes over one socket, in both directions at once. Every call settles exactly once: by
 // its answer, its deadline, its signal or the end of the connection.
-import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import path from 'node:path';
 import { abortedError } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { createEmitter } from '../base/emitter.ts';
@@ -12,7 +10,8 @@ import { FrameWriter } from './frame-writer.ts';
 import { PendingCalls } from './pending-calls.ts';
 import type { CallHandler, CallOptions, ConnectionCounters, FrameConnection, IncomingCall } from './ports.ts';
 import { fromWireError, toWireError } from './remote-error.ts';
-import { decodeValue, encodeValue, type SegmentSource } from './values.ts';
+import { SlotReader } from './shared-memory.ts';
+import { decodeValue, encodeValue } from './values.ts';
 
 /** Beyond this much unsent, new calls wait for the socket to drain and notes are dropped. */
 const highWaterBytes = 64 * 2 ** 20;
@@ -36,7 +35,7 @@ export class SocketFrameConnection implements FrameConnection {
   readonly #resolveClosed: (reason: StudioError) => void;
   #waiting: WaitingCall[] = [];
   #handler: CallHandler = refuseCalls;
-  #sharedMemoryFolder: string | undefined;
+  #slots: SlotReader | undefined;
   #lastCallId = 0;
   #lateAnswers = 0;
   #droppedNotes = 0;
@@ -132,13 +131,15 @@ export class SocketFrameConnection implements FrameConnection {
   }
 
   attachSharedMemory(folder: string): void {
-    this.#sharedMemoryFolder = folder;
+    this.#slots?.[Symbol.dispose]();
+    this.#slots = new SlotReader(folder);
   }
 
   close(reason: StudioError = closedError('the connection was closed')): void {
     if (this.#endReason) return;
     this.#endReason = reason;
     this.#socket.destroy();
+    this.#slots?.[Symbol.dispose]();
     this.#waiting = [];
     this.#abandoned.clear();
     this.#pending.rejectAll(reason);
@@ -189,18 +190,17 @@ export class SocketFrameConnection implements FrameConnection {
 
   #decode(value: unknown, frame: ParsedFrame): unknown {
     if (!frame.mayHoldCells) return value;
-    const source: SegmentSource = this.#sharedMemoryFolder
-      ? { segments: frame.segments, readSlot: (slot, byteLength) => this.#readSlot(slot, byteLength) }
-      : frame;
-    return decodeValue(value, source);
+    const slots = this.#slots;
+    return decodeValue(
+      value,
+      slots ? { segments: frame.segments, readSlot: this.#readSlot.bind(this, slots) } : frame,
+    );
   }
 
-  #readSlot(slot: number, byteLength: number): Uint8Array {
-    const bytes = readFileSync(path.join(this.#sharedMemoryFolder ?? '', String(slot)));
-    if (bytes.length < byteLength)
-      throw new StudioError('protocol_error', `shared memory slot ${slot} is shorter than announced`);
+  #readSlot(slots: SlotReader, slot: number, byteLength: number): Uint8Array {
+    const bytes = slots.read(slot, byteLength);
     this.note('ack', { slot });
-    return bytes.subarray(0, byteLength);
+    return bytes;
   }
 
   #onAnswer(header: Readonly<Record<string, unknown>>, content: unknown, isError: boolean): void {
