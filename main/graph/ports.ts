@@ -32,13 +32,19 @@ export interface ChildFiring {
   readonly inputs: PortValues;
   readonly config: PortValues;
   readonly label: string;
-  readonly captureOutputs: boolean;
+  /** False: its outputs are not collected. A list: only these handles are. */
+  readonly captureOutputs: boolean | readonly string[];
 }
 
 export type FireRecipe =
   | { readonly recipe: 'passthrough_last' | 'merge_all' }
   | { readonly recipe: 'passthrough_index'; readonly index: number }
-  | { readonly recipe: 'rename'; readonly names: Readonly<Record<string, string>> }
+  /** Renames the handles of what `inner` gives; without `inner`, of the last child's outputs. */
+  | {
+      readonly recipe: 'rename';
+      readonly names: Readonly<Record<string, string>>;
+      readonly inner?: FireRecipe;
+    }
   /** The node's own aggregate, wherever it lives (a function, or a call to its host). */
   | {
       readonly recipe: 'own';

@@ -1,0 +1,24 @@
+// Going back to a boundary that was kept: containers as they were, counters of that step, and the root loop about to
+// begin its next iteration. What nodes keep for themselves is not turned back.
+import { StudioError } from '../base/errors.ts';
+import { at, type RunState } from './run-state.ts';
+
+export function restoreCheckpoint(run: RunState, step: number): void {
+  const position = run.checkpoints.findIndex((checkpoint) => checkpoint.step === step);
+  const checkpoint = run.checkpoints[position];
+  const scope = run.graph.scopes[run.graph.rootScope];
+  if (!checkpoint || !scope) {
+    const kept = run.checkpoints.map((other) => other.step).join(', ') || 'none';
+    throw new StudioError('not_found', `step ${step} was not kept (kept: ${kept})`);
+  }
+  run.checkpoints.length = position + 1;
+  run.containers.restore(checkpoint.containers);
+  run.step = step;
+  run.scopeSteps.fill(0);
+  run.scopeSteps[run.graph.rootScope] = step;
+  run.scopeEnded.fill(0);
+  run.finalEmitted.fill(0);
+  run.forgetPending();
+  run.setSlots(at(run.graph.nodes, scope.iterIn), checkpoint.slots, false);
+  run.queue.push(scope.iterIn);
+}

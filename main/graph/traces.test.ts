@@ -1,0 +1,82 @@
+// The reference traces: graphs and what AgentCanvas's own executor did with them, firing by firing.
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { graphDefinition } from '../contract/graph.ts';
+import { compileGraph } from './compile.ts';
+import type { FiringEnd } from './listener.ts';
+import { LoopRunner } from './loop-runner.ts';
+import { toyCatalog } from './testing/toy-nodes.ts';
+
+const values = z.record(z.string(), z.unknown());
+const trace = z.object({
+  name: z.string(),
+  graph: graphDefinition,
+  expected: z.object({
+    firings: z.array(
+      z.object({
+        node: z.string(),
+        step: z.number(),
+        inputs: values,
+        outputs: values.optional(),
+        error: z.string().optional(),
+      }),
+    ),
+    status: z.enum(['done', 'error']),
+    steps: z.number(),
+    scopes: z.record(z.string(), z.number()),
+    node_errors: z.array(z.looseObject({ node: z.string(), step: z.number() })),
+    harvest: values,
+    containers: z.record(z.string(), values),
+  }),
+});
+type Trace = z.infer<typeof trace>;
+
+const file = path.resolve(import.meta.dirname, '../../../shared/vectors/executor/traces.json');
+
+/** Outputs of a node that returned `{error}` are the error; of one that threw there are none. */
+function seen({ nodeId, step, inputs, outputs, error }: FiringEnd): object {
+  const base = { node: nodeId, step, inputs };
+  return error ? { ...base, failed: error.message } : { ...base, outputs };
+}
+
+function wanted(firing: Trace['expected']['firings'][number]): object {
+  const { node, step, inputs, outputs, error } = firing;
+  const failed = error ?? outputs?.error;
+  return failed === undefined ? { node, step, inputs, outputs } : { node, step, inputs, failed };
+}
+
+describe.skipIf(!existsSync(file))('reference traces (need ../shared/vectors)', () => {
+  const traces = existsSync(file) ? z.array(trace).parse(JSON.parse(readFileSync(file, 'utf8'))) : [];
+
+  it.each(traces.map((entry) => [entry.name, entry] as const))(
+    '%s is reproduced firing by firing',
+    async (name, entry) => {
+      const firings: FiringEnd[] = [];
+      const runner = new LoopRunner(compileGraph(entry.graph, toyCatalog()), {
+        executionId: name,
+        listener: {
+          onFiring: (firing) => firings.push({ ...firing, inputs: structuredClone(firing.inputs) }),
+        },
+      });
+      const result = await runner.run();
+      const { expected } = entry;
+
+      expect(firings.map(seen)).toEqual(expected.firings.map(wanted));
+      expect(result.steps).toBe(expected.steps);
+      expect(result.scopes).toEqual(expected.scopes);
+      expect(result.outputs).toEqual(expected.harvest);
+      expect(result.finalContainers).toEqual(expected.containers);
+
+      // AgentCanvas lists only failures of the firing loop; ours of settling and of the verdict stage are listed too.
+      const inLoop = result.nodeErrors.filter((failure) => failure.phase === 'loop');
+      expect(inLoop.map(({ nodeId, step }) => ({ node: nodeId, step }))).toEqual(
+        expected.node_errors.map(({ node, step }) => ({ node, step })),
+      );
+      if (inLoop.length === result.nodeErrors.length) {
+        expect(result.status).toBe(expected.status === 'done' ? 'completed' : 'error');
+      }
+    },
+  );
+});
