@@ -18,6 +18,16 @@ interface Rule {
   readonly packages?: readonly string[];
 }
 
+/** The files at the top of main/: what hosts are built on. */
+const composition = [
+  'main/studio.ts',
+  'main/dispatch.ts',
+  'main/event-feed.ts',
+  'main/layout.ts',
+  'main/version.ts',
+  'main/workspace-owner.ts',
+];
+
 const rules: readonly Rule[] = [
   { folder: 'main/contract', project: ['main/base/error-codes.ts'], builtins: false, packages: ['zod'] },
   { folder: 'main/base', project: [], builtins: true, packages: [] },
@@ -55,11 +65,15 @@ const rules: readonly Rule[] = [
     ],
     builtins: true,
   },
-  { folder: 'main/hosts', project: ['main'], builtins: true },
+  {
+    folder: 'main/hosts',
+    project: [...composition, 'main/contract', 'main/base'],
+    builtins: true,
+  },
   { folder: 'main', project: ['main'], builtins: true },
   {
     folder: 'electron',
-    project: ['main'],
+    project: [...composition, 'main/contract', 'main/base', 'main/hosts'],
     builtins: true,
     packages: ['electron', 'zod', 'electron-updater'],
   },

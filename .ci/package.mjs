@@ -1,0 +1,47 @@
+// Packages the app for this system: `npm run package` makes installers, `-- --dir` the unpacked folder. Where the
+// Electron binary cannot be had, `-- --dir --stub` packs around a stand-in with a fuse wire, which is enough to prove
+// what an installer contains and that the packaged engine runs.
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import process from 'node:process';
+import { build, Platform } from 'electron-builder';
+import { root } from './steps.mjs';
+
+const asked = process.argv.slice(2);
+const stub = asked.includes('--stub');
+const electronVersion = (await import('electron/package.json', { with: { type: 'json' } })).default.version;
+const config = {
+  extends: path.join(root, 'electron-builder.yml'),
+  electronVersion,
+  publish: null,
+  ...(stub ? { electronDist: await makeStub() } : {}),
+};
+const targets = asked.includes('--dir')
+  ? Platform.current().createTarget('dir')
+  : Platform.current().createTarget();
+await build({ projectDir: root, targets, config, publish: 'never' });
+
+/** A folder with the files the packer looks for; the program holds Electron's fuse wire and nothing else. */
+async function makeStub() {
+  const folder = path.join(root, '.cache', 'electron-stub');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(path.join(folder, 'resources'), { recursive: true });
+  await mkdir(path.join(folder, 'locales'), { recursive: true });
+  const fuseCount = 9;
+  const wire = Buffer.concat([
+    Buffer.from('dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX'),
+    Buffer.from([1, fuseCount]),
+    Buffer.from('1'.repeat(fuseCount)),
+  ]);
+  await writeFile(path.join(folder, 'electron'), Buffer.concat([Buffer.from('#!/bin/sh\nexit 1\n'), wire]));
+  await chmod(path.join(folder, 'electron'), 0o755);
+  for (const file of [
+    'version',
+    'LICENSE',
+    'LICENSES.chromium.html',
+    'resources/default_app.asar',
+    'locales/en-US.pak',
+  ])
+    await writeFile(path.join(folder, file), file === 'version' ? electronVersion : '');
+  return folder;
+}
