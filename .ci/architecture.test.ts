@@ -70,7 +70,7 @@ const rules: readonly Rule[] = [
     project: [...composition, 'main/contract', 'main/base'],
     builtins: true,
   },
-  { folder: 'main', project: ['main'], builtins: true },
+  { folder: 'main', project: ['main', 'package.json'], builtins: true },
   {
     folder: 'electron',
     project: [...composition, 'main/contract', 'main/base', 'main/hosts'],
