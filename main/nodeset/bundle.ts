@@ -27,6 +27,8 @@ export interface BundleRequest {
   readonly name: string;
   readonly entry: string;
   readonly authorUrl: string;
+  /** Where the bundle will lie: its source map points from there. */
+  readonly outFolder: string;
 }
 
 export interface Bundle {
@@ -52,7 +54,7 @@ export async function bundleNodeset(request: BundleRequest): Promise<Bundle> {
       target: 'node24',
       sourcemap: 'inline',
       sourcesContent: false,
-      outfile: `${request.entry}.mjs`,
+      outfile: path.join(request.outFolder, `${request.name}.mjs`),
       logLevel: 'silent',
       // The nearest tsconfig.json is not ours to follow, and would be an input nobody hashes.
       tsconfigRaw: '{}',

@@ -78,7 +78,7 @@ export function createNodesetCompiler(options: CompilerOptions): NodesetCompiler
   const build = async (source: NodesetEntry): Promise<CompiledNodeset> => {
     const cached = await fromCache(source);
     if (cached) return cached;
-    const { code, inputs } = await bundleNodeset({ ...source, authorUrl });
+    const { code, inputs } = await bundleNodeset({ ...source, authorUrl, outFolder: folder });
     const hash = stableHash({ formatVersion, authorUrl, entry: source.entry, inputs });
     const bundle = `${source.name}-${hash.slice(0, 24)}.mjs`;
     await mkdir(folder, { recursive: true });

@@ -78,7 +78,10 @@ class WorkspaceRegistry implements NodesetRegistry {
 
   async scan(): Promise<void> {
     const { folders, findPython } = this.#options;
-    const { sources, bad } = await findNodesets(folders, findPython);
+    const { sources, bad } = await findNodesets(
+      folders,
+      findPython && ((folder) => this.#findPython(findPython, folder)),
+    );
     const found = new Set([...sources, ...bad.map(({ source }) => source)].map(({ name }) => name));
     for (const [name, known] of this.#known) if (!found.has(name) && !known.isInUse) this.#known.delete(name);
     for (const { source, error } of bad) this.#knownFor(source).fail(error);
@@ -238,6 +241,19 @@ class WorkspaceRegistry implements NodesetRegistry {
         nodeset: known.source.name,
         error: messageOf(error),
       });
+    }
+  }
+
+  /** Without a usable Python the rest of the nodesets still works. */
+  async #findPython(find: PythonFinder, folder: NodesetFolder): ReturnType<PythonFinder> {
+    try {
+      return await find(folder);
+    } catch (error) {
+      this.#options.logger.warn('Python nodesets could not be looked for', {
+        folder: folder.folder,
+        error: messageOf(error),
+      });
+      return { sources: [], bad: [] };
     }
   }
 

@@ -24,11 +24,24 @@ async function put(...files: readonly string[]): Promise<void> {
 
 describe('finding nodesets', () => {
   it('takes single files and folders with a nodeset file, and passes over helpers, tests and declarations', async () => {
-    await put('lib/alone.ts', 'lib/boxed/nodeset.ts', 'lib/plain.mjs', 'lib/plain.test.ts', 'lib/types.d.ts', 'lib/empty/readme.md', 'lib/.hidden.ts', 'lib/node_modules/nodeset.ts');
+    await put(
+      'lib/alone.ts',
+      'lib/boxed/nodeset.ts',
+      'lib/plain.mjs',
+      'lib/plain.test.ts',
+      'lib/types.d.ts',
+      'lib/empty/readme.md',
+      'lib/.hidden.ts',
+      'lib/node_modules/nodeset.ts',
+    );
     await writeFile(path.join(folder, 'lib/helper.ts'), 'export const helper = 1;');
     const { sources, bad } = await findNodesets([{ folder: path.join(folder, 'lib'), origin: 'library' }]);
     expect(sources.map(({ name }) => name)).toEqual(['alone', 'boxed', 'plain']);
-    expect(sources[1]).toMatchObject({ path: path.join(folder, 'lib/boxed'), entry: path.join(folder, 'lib/boxed/nodeset.ts'), language: 'typescript' });
+    expect(sources[1]).toMatchObject({
+      path: path.join(folder, 'lib/boxed'),
+      entry: path.join(folder, 'lib/boxed/nodeset.ts'),
+      language: 'typescript',
+    });
     expect(bad).toEqual([]);
   });
 

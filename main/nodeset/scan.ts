@@ -23,12 +23,20 @@ export interface ScanResult {
   readonly bad: readonly BadCandidate[];
 }
 
+export interface FoundSources {
+  readonly sources: NodesetSource[];
+  readonly bad: BadCandidate[];
+}
+
 /** Python nodesets of a folder, found from the syntax tree. */
-export type PythonFinder = (folder: NodesetFolder) => Promise<readonly NodesetSource[]>;
+export type PythonFinder = (folder: NodesetFolder) => Promise<FoundSources>;
 
 const entryNames = ['nodeset.ts', 'nodeset.mts', 'nodeset.js', 'nodeset.mjs'];
 const singleFile = /^(?<name>[^._].*?)\.(?:ts|mts|js|mjs)$/;
 const notNodesets = /\.(?:d|test|spec|bench|config)\.[cm]?[jt]s$/;
+const skippedFolder = /^[._]|^node_modules$/;
+/** As deep as find_nodesets.py looks. */
+const deepestPython = 3;
 const defaultExport = /export\s+default\b|\bas\s+default\b/;
 
 /** Later folders win over earlier ones: a workspace may replace what the library brings. */
@@ -39,7 +47,10 @@ export async function findNodesets(
   const byName = new Map<string, NodesetSource>();
   const bad: BadCandidate[] = [];
   for (const folder of folders) {
-    const found = [...(await typescriptIn(folder)), ...((await findPython?.(folder)) ?? [])];
+    const python =
+      findPython && (await holdsPython(folder.folder, deepestPython)) ? await findPython(folder) : undefined;
+    const found = [...(await typescriptIn(folder)), ...(python?.sources ?? [])];
+    bad.push(...(python?.bad ?? []));
     const here = new Map<string, NodesetSource>();
     for (const source of found) {
       const first = here.get(source.name);
@@ -66,7 +77,7 @@ async function candidateOf(
 ): Promise<Pick<NodesetSource, 'name' | 'path' | 'entry'> | undefined> {
   const full = path.join(folder, entry.name);
   if (entry.isDirectory()) {
-    if (/^[._]|^node_modules$/.test(entry.name)) return undefined;
+    if (skippedFolder.test(entry.name)) return undefined;
     const inside = (await entriesOf(full)).map((each) => each.name);
     const main = entryNames.find((name) => inside.includes(name));
     return main === undefined ? undefined : { name: entry.name, path: full, entry: path.join(full, main) };
@@ -83,6 +94,18 @@ async function hasDefaultExport(file: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Without a Python file no helper needs to start. */
+async function holdsPython(folder: string, levels: number): Promise<boolean> {
+  const entries = await entriesOf(folder);
+  if (entries.some((entry) => entry.isFile() && entry.name.endsWith('.py'))) return true;
+  if (levels === 0) return false;
+  const inside = entries.filter((entry) => entry.isDirectory() && !skippedFolder.test(entry.name));
+  const answers = await Promise.all(
+    inside.map((entry) => holdsPython(path.join(folder, entry.name), levels - 1)),
+  );
+  return answers.some(Boolean);
 }
 
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {

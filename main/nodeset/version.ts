@@ -12,6 +12,8 @@ export interface NodesetSource {
   /** Python: the class to serve, and what it names as its interpreter. */
   readonly className?: string | undefined;
   readonly interpreter?: string | undefined;
+  /** Variables it asks for (`server_env`). */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface NodesetVersion {

@@ -31,11 +31,11 @@ export function createPythonLauncher(options: PythonLauncherOptions): HostLaunch
         '--instance',
         instance,
       ];
-      const inherited = process.env['PYTHONPATH'];
+      const inherited = source.env?.['PYTHONPATH'] ?? process.env['PYTHONPATH'];
       const PYTHONPATH = inherited
         ? `${options.pythonFolder}${path.delimiter}${inherited}`
         : options.pythonFolder;
-      return { command, args, cwd: path.dirname(source.entry), env: { PYTHONPATH } };
+      return { command, args, cwd: path.dirname(source.entry), env: { ...source.env, PYTHONPATH } };
     },
   };
 }

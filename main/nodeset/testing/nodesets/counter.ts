@@ -18,7 +18,12 @@ export default defineNodeset({
   deadlinesSec: { reset: 5, step: 1 },
   create() {
     const world: World = { split: 'train', episode: 0, position: 0 };
-    const state = (): { values: Values; episodeCount: number; stepBudget: number; currentEpisode: { episodeId: string } } => ({
+    const state = (): {
+      values: Values;
+      episodeCount: number;
+      stepBudget: number;
+      currentEpisode: { episodeId: string };
+    } => ({
       values: { split: world.split, episode_index: world.episode },
       episodeCount: counts[world.split] ?? 0,
       stepBudget: 10,
@@ -42,13 +47,21 @@ export default defineNodeset({
             if (action === 'wait') return new Promise(() => undefined);
             if (action === 'garbage') return 'not an object' as unknown as Values;
             if (action === 'kill') process.kill(process.pid, 'SIGKILL');
-            if (action === 'print') for (let line = 0; line < 20_000; line++) console.log(`line ${line} ${'x'.repeat(100)}`);
+            if (action === 'print')
+              for (let line = 0; line < 20_000; line++) console.log(`line ${line} ${'x'.repeat(100)}`);
             world.position += Number(config['stride']);
             context.log('position', describePosition(world.position));
             const firings = Number(context.state.get('firings') ?? 0) + 1;
             context.state.set('firings', firings);
             const image = Tensor.of('uint8', [2, 2, 3], new Uint8Array(12).fill(world.position));
-            return { position: world.position, pid: process.pid, firings, seed: context.seed, step: context.step, image };
+            return {
+              position: world.position,
+              pid: process.pid,
+              firings,
+              seed: context.seed,
+              step: context.step,
+              image,
+            };
           },
         }),
         defineNode({
@@ -69,11 +82,20 @@ export default defineNodeset({
           inputs: [{ name: 'count' }],
           outputs: [{ name: 'sum' }],
           forward: ({ count }) => ({
-            fireList: Array.from({ length: Number(count) }, (_, index) => ({ nodeType: 'counter__step', inputs: { action: index } })),
-            aggregate: (results) => ({ sum: results.reduce((sum, each) => sum + Number(each['position']), 0) }),
+            fireList: Array.from({ length: Number(count) }, (_, index) => ({
+              nodeType: 'counter__step',
+              inputs: { action: index },
+            })),
+            aggregate: (results) => ({
+              sum: results.reduce((sum, each) => sum + Number(each['position']), 0),
+            }),
           }),
         }),
-        defineNode({ name: 'ended', outputs: [{ name: 'executions' }], forward: () => ({ executions: [...ended] }) }),
+        defineNode({
+          name: 'ended',
+          outputs: [{ name: 'executions' }],
+          forward: () => ({ executions: [...ended] }),
+        }),
       ],
       envPanel: {
         fields: [
@@ -93,7 +115,12 @@ export default defineNodeset({
         },
         getOptions: (field) => (field === 'split' ? Object.keys(counts) : []),
       },
-      evalMetadata: () => ({ envName: 'counter', splits: Object.keys(counts), episodeCounts: counts, metrics: ['success', { name: 'position', unit: 'steps' }] }),
+      evalMetadata: () => ({
+        envName: 'counter',
+        splits: Object.keys(counts),
+        episodeCounts: counts,
+        metrics: ['success', { name: 'position', unit: 'steps' }],
+      }),
       executionEnd: (executionId) => void ended.push(executionId),
     };
   },

@@ -8,8 +8,17 @@ export default defineNodeset({
     let greeting = '';
     return {
       nodes: [
-        defineNode({ name: 'add', inputs: [{ name: 'a' }, { name: 'b' }], outputs: [{ name: 'sum' }], forward: ({ a, b }) => ({ sum: Number(a) + Number(b) }) }),
-        defineNode({ name: 'greet', outputs: [{ name: 'text', wireType: 'TEXT' }], forward: () => ({ text: greeting }) }),
+        defineNode({
+          name: 'add',
+          inputs: [{ name: 'a' }, { name: 'b' }],
+          outputs: [{ name: 'sum' }],
+          forward: ({ a, b }) => ({ sum: Number(a) + Number(b) }),
+        }),
+        defineNode({
+          name: 'greet',
+          outputs: [{ name: 'text', wireType: 'TEXT' }],
+          forward: () => ({ text: greeting }),
+        }),
         defineNode({
           name: 'double',
           batched: true,
@@ -19,7 +28,11 @@ export default defineNodeset({
           forward: ({ x }) => ({ y: Number(x) * 2 }),
           forwardBatch: (samples) => samples.map(({ x }) => ({ y: Number(x) * 2, of: samples.length })),
         }),
-        defineNode({ name: 'tensor', outputs: [{ name: 'value' }], forward: () => ({ value: Tensor.of('float32', [2], new Float32Array([1, 2])) }) }),
+        defineNode({
+          name: 'tensor',
+          outputs: [{ name: 'value' }],
+          forward: () => ({ value: Tensor.of('float32', [2], new Float32Array([1, 2])) }),
+        }),
       ],
       initialize() {
         greeting = readFileSync(new URL('./greeting.txt', import.meta.url), 'utf8').trim();
