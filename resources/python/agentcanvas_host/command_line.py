@@ -1,0 +1,128 @@
+"""Command line of the host. Order matters: lifeline, nonce and handshake come before any user code.
+
+Engine mode when AGENTCANVAS_LISTEN is set; HTTP mode with --http.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import threading
+from typing import Any, List, Optional
+
+EXIT_DEADLINE_SECONDS = 3.0
+
+
+def main(arguments: Optional[List[str]] = None) -> None:
+    options = _parse(arguments)
+    _tidy_import_path(bool(options.module))
+    if options.http is not None:
+        from .http_door import serve_http
+
+        _log_to_stderr()
+        serve_http(options)
+        return
+    address = os.environ.get("AGENTCANVAS_LISTEN")
+    if not address:
+        raise SystemExit("AGENTCANVAS_LISTEN is not set: the app starts this host. To serve it yourself use --http PORT.")
+    _serve_engine(options, address)
+
+
+def _parse(arguments: Optional[List[str]]) -> Any:
+    parser = argparse.ArgumentParser(prog="agentcanvas_host", description="Serves one nodeset.")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--file", help="the nodeset's Python file")
+    source.add_argument("--module", help="the nodeset's dotted module name")
+    parser.add_argument("--class", dest="class_name", required=True, help="name of the nodeset class")
+    parser.add_argument("--instance", default="", help="name#k, for logs only")
+    parser.add_argument("--http", type=int, metavar="PORT", help="serve HTTP on this port instead (0: any free one)")
+    parser.add_argument("--host", default="127.0.0.1", help="address for --http")
+    parser.add_argument("--token", default=os.environ.get("AGENTCANVAS_TOKEN", ""), help="bearer token for --http")
+    return parser.parse_args(arguments)
+
+
+def _tidy_import_path(needs_working_folder: bool) -> None:
+    """`python -m` puts the working folder first; a folder `app` in it must not hide the one beside this package."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    working = os.getcwd()
+    if sys.path and sys.path[0] in ("", working):
+        del sys.path[0]
+    sys.path[:] = [own] + [entry for entry in sys.path if entry != own]
+    if needs_working_folder:
+        sys.path.append(working)
+
+
+def _serve_engine(options: Any, address: str) -> None:
+    from . import handshake, process_guard
+
+    nonce = handshake.take_nonce()
+    lifeline = process_guard.take_lifeline()
+    process_guard.arm_parent_death_signal()
+    server, actual = handshake.listen(address)
+    handshake.announce(nonce, actual)
+    sock = handshake.accept(server, actual)
+
+    from .connection import Connection
+    from .coroutines import EventLoop
+    from .errors import HostError
+    from .frames import ProtocolError
+    from .nodeset_loader import import_nodeset
+    from .nodeset_service import NodesetService
+    from .server import Server
+
+    _log_to_stderr()
+    connection = Connection(sock)
+    connection.on_end = process_guard.end_group
+    if actual.startswith("tcp:"):
+        first = connection.next_call()
+        if first is None or first["m"] != "auth" or not handshake.proves_engine(nonce, actual, first.get("p")):
+            raise SystemExit("the connection did not prove that it comes from the engine")
+        connection.answer(first["id"], {})
+    loop = EventLoop()
+    service = NodesetService(
+        lambda: import_nodeset(options.file, options.module, options.class_name), loop, connection.ask
+    )
+    host = Server(connection, service, loop, os.environ.get("AGENTCANVAS_OWNER", ""))
+    host.watcher = _watch(process_guard, lifeline, connection)
+    _offer_engine(connection, service, loop)
+    try:
+        host.serve()
+    except (OSError, ProtocolError) as error:
+        print(f"agentcanvas_host: the connection ended: {error}", file=sys.stderr, flush=True)
+    _leave(connection, stopped=host._stopped, end_group=process_guard.end_group)
+
+
+def _watch(process_guard: Any, lifeline: int, connection: Any) -> Any:
+    def heartbeat() -> None:
+        connection.note("heartbeat", {"rss": process_guard.resident_bytes()})
+
+    watcher = process_guard.Watcher(lifeline, heartbeat, connection.pump)
+    if os.name == "nt":
+        process_guard.BlockingLifeline(lifeline).start()
+    watcher.start()
+    return watcher
+
+
+def _offer_engine(connection: Any, service: Any, loop: Any) -> None:
+    """Lets the `app.llm` functions reach the engine's chat providers."""
+    from . import engine_access
+
+    engine_access.connect(connection, service, loop)
+
+
+def _leave(connection: Any, stopped: bool, end_group: Any) -> None:
+    connection.close()
+    if not stopped:
+        end_group()
+    # User code may have left threads or exit handlers that never end.
+    timer = threading.Timer(EXIT_DEADLINE_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
+    logging.shutdown()
+    sys.exit(0)
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")

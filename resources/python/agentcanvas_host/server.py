@@ -1,0 +1,171 @@
+"""Hot path. Serves calls in order on the main thread; calls of nodes that really wait go on as tasks meanwhile.
+
+While nothing waits the main thread blocks in the socket and no event loop turns. Invariant: every call is answered
+exactly once, cancelled ones too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict
+
+from .connection import Connection, Message
+from .coroutines import EventLoop, is_coroutine
+from .errors import Aborted
+from .nodeset_service import NodesetService
+from .process_guard import Watcher
+from .shared_memory import SlotFiles
+
+
+class Server:
+    def __init__(self, connection: Connection, service: NodesetService, loop: EventLoop, owner: str) -> None:
+        self._connection = connection
+        self._service = service
+        self._event_loop = loop
+        self._owner = owner
+        self._tasks: Dict[int, Any] = {}
+        self._looping = False
+        self._stopped = False
+        self.watcher: Any = None
+        connection.on_cancel = self._cancel
+
+    def serve(self) -> None:
+        """Until `shutdown` is answered or the engine is gone."""
+        connection = self._connection
+        while not self._stopped:
+            message = connection.next_call()
+            if message is None:
+                return
+            self._handle(message)
+            if self._tasks or self._event_loop.has_work():
+                self._turn_loop()
+
+    def _handle(self, message: Message) -> None:
+        connection = self._connection
+        call_id = message["id"]
+        watcher: Watcher = self.watcher
+        watcher.call_number += 1
+        watcher.busy = True
+        try:
+            if connection.cancelled and call_id in connection.cancelled:
+                raise Aborted()
+            result = self._service.serve(message["m"], message.get("p") or {}, call_id)
+        except BaseException as error:  # noqa: B036 - whatever a node raises is its call's answer
+            connection.answer_error(call_id, error)
+        else:
+            if type(result) is not dict and is_coroutine(result):
+                self._start_task(message, result)
+            else:
+                self._answer(message, result)
+        finally:
+            watcher.busy = False
+
+    def _answer(self, message: Message, result: Any) -> None:
+        """An OSError from here means that the connection is gone; anything else is the call's answer."""
+        connection = self._connection
+        call_id = message["id"]
+        method = message["m"]
+        if method == "hello":
+            result = self._negotiate(message.get("p") or {}, result)
+        try:
+            connection.answer(call_id, result)
+        except OSError:
+            raise
+        except BaseException as error:  # noqa: B036 - what a node returned could not be encoded
+            self._answer_declared(message, result, error)
+        if connection.cancelled:
+            connection.cancelled.discard(call_id)
+        if method == "shutdown":
+            self._stopped = True
+
+    def _answer_declared(self, message: Message, result: Any, error: BaseException) -> None:
+        """Outputs that no port declares may be anything; without them the rest can perhaps be sent."""
+        declared = self._declared_only(message, result)
+        try:
+            if declared is None:
+                raise error
+            self._connection.answer(message["id"], declared)
+        except OSError:
+            raise
+        except BaseException as second:  # noqa: B036 - as above
+            self._connection.answer_error(message["id"], second)
+
+    def _declared_only(self, message: Message, result: Any) -> Any:
+        if message["m"] != "node.forward" or not isinstance(result, dict) or "outputs" not in result:
+            return None
+        names = [*self._service.declared_outputs(message["p"].get("type", "")), "error"]
+        outputs = {name: value for name, value in result["outputs"].items() if name in names}
+        return None if len(outputs) == len(result["outputs"]) else {**result, "outputs": outputs}
+
+    def _negotiate(self, params: Dict[str, Any], result: Dict[str, Any]) -> Dict[str, Any]:
+        if "shm" in (params.get("features") or ()):
+            slots = SlotFiles.create(self._owner)
+            if slots is not None:
+                self._connection.use_slots(slots)
+                return {**result, "features": ["shm"], "shm_dir": slots.folder}
+        return result
+
+    # Calls that wait
+
+    def _start_task(self, message: Message, coroutine: Any) -> None:
+        async def waited() -> Any:
+            return await coroutine
+
+        task = self._event_loop.get().create_task(waited())
+        self._tasks[message["id"]] = task
+        task.add_done_callback(lambda done: self._task_done(message, done))
+
+    def _task_done(self, message: Message, task: Any) -> None:
+        del self._tasks[message["id"]]
+        try:
+            error = Aborted() if task.cancelled() else task.exception()
+            if error is not None:
+                self._connection.answer_error(message["id"], error)
+            else:
+                self._answer(message, task.result())
+        except OSError:
+            self._connection.on_end()
+        self._leave_loop_when_idle()
+
+    def _cancel(self, call_id: int) -> None:
+        self._service.cancel(call_id)
+        task = self._tasks.get(call_id)
+        if task is not None:
+            self._event_loop.get().call_soon_threadsafe(task.cancel)
+
+    def _turn_loop(self) -> None:
+        """Runs the event loop until nothing waits any more, serving further calls meanwhile."""
+        loop = self._event_loop.get()
+        connection = self._connection
+        loop.add_reader(connection.sock.fileno(), self._read_in_loop)
+        connection.on_queued = lambda: loop.call_soon_threadsafe(self._serve_queued)
+        loop.call_soon(self._serve_queued)
+        try:
+            loop.run_forever()
+        finally:
+            connection.on_queued = None
+            loop.remove_reader(connection.sock.fileno())
+
+    def _read_in_loop(self) -> None:
+        self._connection.pump(0.0)
+        self._serve_queued()
+
+    def _serve_queued(self) -> None:
+        while not self._stopped:
+            message = self._connection.take_queued()
+            if message is None:
+                break
+            self._handle(message)
+        self._leave_loop_when_idle()
+
+    def _leave_loop_when_idle(self) -> None:
+        if self._tasks:
+            return
+        import asyncio
+
+        loop = self._event_loop.get()
+        others = asyncio.all_tasks(loop)
+        if others and not self._stopped:
+            # Background work of user code: it goes on as long as it lives.
+            next(iter(others)).add_done_callback(lambda _: self._leave_loop_when_idle())
+        else:
+            loop.stop()

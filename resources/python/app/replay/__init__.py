@@ -1,0 +1,1 @@
+"""Replay parsers of AgentCanvas."""

@@ -1,0 +1,1 @@
+"""Parts of AgentCanvas's server side that nodesets import."""

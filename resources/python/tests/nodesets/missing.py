@@ -1,0 +1,3 @@
+"""A nodeset whose simulator is not installed."""
+
+import no_such_simulator  # noqa: F401
