@@ -5,8 +5,9 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ErrorInfo } from '../contract/error.ts';
 import type { GraphDefinition } from '../contract/graph.ts';
-import type { RunCounts, RunStatus, WorkerView } from '../contract/run.ts';
+import type { RunCounts, RunStatus, RunSummary, WorkerView } from '../contract/run.ts';
 import type { Settings } from '../contract/settings.ts';
+import { compileGraph } from '../graph/compile.ts';
 import type { BatchingPort, GraphSession, LoadStage, NodesetRegistry } from '../nodeset/ports.ts';
 import type { RunHandle } from '../store/ports.ts';
 import { lowSpaceReason, watchDisk } from './disk-watch.ts';
@@ -62,6 +63,7 @@ export class BatchEvalRunner {
   readonly #listener: RunListener;
   readonly #preparation = new AbortController();
   #status: RunStatus = 'preparing';
+  #summary: RunSummary | null = null;
   #stage: string | null = null;
   #interruption: Interruption | null = null;
   #pool: EnvWorkerPool | null = null;
@@ -86,6 +88,12 @@ export class BatchEvalRunner {
     };
   }
 
+  /** The final numbers once the session has ended, those of now before. */
+  summary(): RunSummary {
+    const running = this.#pool?.workers().filter((worker) => worker.ordinal !== null).length ?? 0;
+    return this.#summary ?? this.handle.live(running);
+  }
+
   /** Runs until it ends, is paused or cancelled, and writes that down. Never rejects. */
   async execute(): Promise<RunEnd> {
     const startedMs = this.#ports.clock.monotonic();
@@ -100,6 +108,13 @@ export class BatchEvalRunner {
     this.#interruption = { kind: 'stop', reason };
     this.#interrupt();
     this.#pool?.stop(reason);
+  }
+
+  /** Episodes in flight end now, then the run is paused: the application closes. */
+  halt(reason: string): void {
+    this.#interruption ??= { kind: 'stop', reason };
+    this.#interrupt();
+    this.#pool?.cancel();
   }
 
   /** Episodes in flight end now, then the run is cancelled. */
@@ -171,6 +186,8 @@ export class BatchEvalRunner {
       });
     }
     this.#throwIfInterrupted();
+    // An unknown node type is an error before the start, not one of every episode.
+    if (session.initial[0]) compileGraph(this.#graph, session.initial[0].catalog);
     return environment;
   }
 
@@ -207,10 +224,11 @@ export class BatchEvalRunner {
       pauseBelowBytes: processLimits.pauseBelowFreeMb * 1e6,
       onLow: (reason) => pool.stop(reason),
     });
-    await pool.start();
-    await this.#enter('running', null);
-    this.#throwIfInterrupted();
     this.#pool = pool;
+    this.#throwIfInterrupted();
+    await pool.start();
+    // Stopped meanwhile: the pool knows, and ends its replicas without handing out an episode.
+    if (!this.#interruption) await this.#enter('running', null);
     this.#poolStartedMs = clock.monotonic();
     return await pool.run();
   }
@@ -280,6 +298,7 @@ export class BatchEvalRunner {
         pausedBecause: end.status === 'failed' ? null : (end.reason ?? null),
       });
       this.#status = end.status;
+      this.#summary = summary;
       return { ...end, counts: summary.counts };
     } catch (error) {
       this.#ports.logger.error('the end of the run could not be written', {
@@ -306,7 +325,7 @@ export class BatchEvalRunner {
           return { status: 'paused', counts, reason: this.#interruption.reason };
         return { status: 'cancelled', counts };
       case 'pool':
-        if (outcome.end.kind === 'cancelled') return { status: 'cancelled', counts };
+        if (outcome.end.kind === 'cancelled') return this.#endOf({ kind: 'interrupted' }, counts);
         if (outcome.end.kind === 'paused') return { status: 'paused', counts, reason: outcome.end.reason };
         return {
           status: counts.completed === counts.planned ? 'completed' : 'completed_with_errors',

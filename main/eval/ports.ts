@@ -10,6 +10,9 @@ import type {
   WorkerView,
 } from '../contract/run.ts';
 import type { ErrorInfo } from '../contract/error.ts';
+import type { EventMap, EventName } from '../contract/api.ts';
+import type { Diagnostic, GraphDefinition } from '../contract/graph.ts';
+import type { GraphListItem } from '../contract/requests.ts';
 
 export interface ReplicaSource {
   /** Slot k's first set, or a replacement for it. */
@@ -82,5 +85,39 @@ export type RunEnd =
       readonly reason?: string;
     }
   | { readonly status: 'failed'; readonly counts: RunCounts; readonly error: ErrorInfo };
+
+/** Where the run service's news go; the feed numbers and coalesces them. */
+export interface EventSink {
+  publish<Name extends EventName>(name: Name, payload: EventMap[Name]): void;
+}
+
+export interface LoadedGraph {
+  readonly item: GraphListItem;
+  /** The file as it is, kept with the run. */
+  readonly text: string;
+  readonly definition: GraphDefinition;
+}
+
+/** The graphs of workspace and library. */
+export interface GraphSource {
+  /** By name or path. Throws `not_found`, `graph_invalid` or `graph_too_large`. */
+  load(ref: string): Promise<LoadedGraph>;
+  /** A stored graph.json. Throws as `load` does. */
+  parse(text: string): GraphDefinition;
+  /** With the nodesets known now. */
+  validate(definition: GraphDefinition): readonly Diagnostic[];
+}
+
+/** The ids of queued runs in order, kept across restarts. */
+export interface QueueStorage {
+  read(): Promise<readonly string[]>;
+  write(runIds: readonly string[]): Promise<void>;
+}
+
+export interface MachineFacts {
+  readonly cores: number;
+  readonly memoryBytes: number;
+  freeMemoryBytes(): number;
+}
 
 export type { RunListItem };

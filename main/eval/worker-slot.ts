@@ -275,6 +275,6 @@ export class WorkerSlot {
 }
 
 /** The process ended, as seen by a call into it; a typed `fatal` comes from a process that still lives. */
-function reportsDeath(attempt: EpisodeAttempt): boolean {
-  return attempt.status === 'died' && attempt.error?.code !== 'fatal';
+function reportsDeath({ status, error }: EpisodeAttempt): boolean {
+  return status === 'died' && (error?.code === 'process_died' || error?.code === 'connection_closed');
 }
