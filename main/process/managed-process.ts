@@ -44,7 +44,7 @@ export async function spawnManaged(options: SpawnOptions, ports: SpawnPorts): Pr
     env: childEnvironment({
       inherited: process.env,
       secretNames: options.secretNames,
-      added: { ...options.env, [ownerVariable]: ports.marker },
+      added: { ...runAsNode(options.command), ...options.env, [ownerVariable]: ports.marker },
     }),
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     detached: true,
@@ -58,6 +58,11 @@ export async function spawnManaged(options: SpawnOptions, ports: SpawnPorts): Pr
     options,
     ports.clock,
   );
+}
+
+/** In Electron the own program is plain Node only when asked to be. */
+function runAsNode(command: string): Readonly<Record<string, string>> {
+  return command === process.execPath ? { ELECTRON_RUN_AS_NODE: '1' } : {};
 }
 
 interface ChildPipes {
