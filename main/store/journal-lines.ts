@@ -46,16 +46,17 @@ export interface RawLine {
   readonly terminated: boolean;
 }
 
-const chunkBytes = 1 << 20;
+/** Small enough that decoding one chunk stays below the engine's longest task. */
+const chunkBytes = 1 << 18;
 const newline = 10;
 /** A line that long is not ours; reading on would only fill the memory. */
 const longestLineBytes = 64 << 20;
 
 /** Lines in batches of one chunk; memory stays bounded whatever the file's size. Empty lines are counted, not given. */
-export async function* readLines(handle: FileHandlePort): AsyncGenerator<readonly RawLine[]> {
+export async function* readLines(handle: FileHandlePort, fromByte = 0): AsyncGenerator<readonly RawLine[]> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  let position = 0;
+  let position = fromByte;
   let number = 0;
   while (true) {
     const chunk = Buffer.allocUnsafe(chunkBytes);

@@ -55,14 +55,24 @@ async function scanHandle(handle: FileHandlePort, visit: LineVisitor): Promise<J
   return { lines, tornBytes, corruptLines, wholeBytes, needsNewline };
 }
 
-/** Sound lines only, for readers that have no use for the others. */
-export async function* readJournal(fileSystem: FileSystemPort, path: string): AsyncGenerator<unknown> {
+export interface JournalEntry {
+  readonly value: unknown;
+  /** Position after the line: where to go on reading. */
+  readonly endByte: number;
+}
+
+/** Sound whole lines only, for readers that have no use for the others. */
+export async function* readJournal(
+  fileSystem: FileSystemPort,
+  path: string,
+  fromByte = 0,
+): AsyncGenerator<JournalEntry> {
   const handle = await openFile(fileSystem, path, 'read');
   try {
-    for await (const batch of readLines(handle)) {
-      for (const raw of batch) {
-        const decoded = decodeLine(raw.text);
-        if (decoded.ok) yield decoded.value;
+    for await (const batch of readLines(handle, fromByte)) {
+      for (const { text, endByte } of batch) {
+        const decoded = decodeLine(text);
+        if (decoded.ok) yield { value: decoded.value, endByte };
       }
     }
   } finally {

@@ -1,0 +1,22 @@
+// Entry of the worker thread that performs bulk tasks, one at a time in the order they came.
+import { parentPort } from 'node:worker_threads';
+import { toStudioError } from '../base/errors.ts';
+import type { BulkAnswer, BulkOrder } from './bulk-thread.ts';
+import { performBulkTask } from './bulk-work.ts';
+import { nodeFileSystem } from './node-file-system.ts';
+
+let turn = Promise.resolve();
+
+parentPort?.on('message', (order: BulkOrder) => {
+  turn = turn.then(async () => parentPort?.postMessage(await perform(order)));
+});
+
+async function perform({ id, name, input }: BulkOrder): Promise<BulkAnswer> {
+  try {
+    // The name and its input left `BulkWork.run` together, typed as a pair.
+    return { id, ok: true, output: await performBulkTask(nodeFileSystem, name, input as never) };
+  } catch (error) {
+    const { code, message, details } = toStudioError(error);
+    return { id, ok: false, code, message, details };
+  }
+}

@@ -1,0 +1,99 @@
+// Episode rows as CSV, JSON or JSON lines. Values read back as they were: numbers in shortest exact form, `nan`,
+// `inf`, `-inf` for the others, an empty cell (null) for "not measured". Text that a spreadsheet would take for a
+// formula gets a leading apostrophe in CSV. A filter that was in force is named in the file.
+import type { EpisodeRow, MetricValue, RunRecord, RunSummary } from '../contract/run.ts';
+import { episodeRow, runSummary } from '../contract/run.ts';
+import { toFileCase, toSnake } from '../contract/casing.ts';
+
+export interface ExportContext {
+  readonly record: RunRecord;
+  readonly summary: RunSummary;
+  /** Null when every row is exported. */
+  readonly filter: string | null;
+}
+
+const fields = [
+  'ordinal',
+  'key',
+  'episodeIndex',
+  'episodeId',
+  'sceneId',
+  'instruction',
+  'repeat',
+  'status',
+  'attempts',
+  'steps',
+  'durationMs',
+  'worker',
+  'limit',
+  'errorCode',
+  'errorMessage',
+  'retried',
+] as const satisfies readonly (keyof EpisodeRow)[];
+
+export type RowPages = AsyncIterable<readonly EpisodeRow[]>;
+
+/** RFC 4180 with LF; a filter is one `#` line before the header. */
+export async function* exportCsv(context: ExportContext, pages: RowPages): AsyncGenerator<string> {
+  const metrics = context.record.metrics.map(({ name }) => name);
+  if (context.filter !== null) yield `# filter: ${context.filter.replaceAll(/[\r\n]+/g, ' ')}\n`;
+  yield `${[...fields.map(toSnake), ...metrics].map(csvCell).join(',')}\n`;
+  for await (const rows of pages) {
+    yield rows.map((row) => csvLine(row, metrics)).join('');
+  }
+}
+
+function csvLine(row: EpisodeRow, metrics: readonly string[]): string {
+  const cells = [
+    ...fields.map((field) => csvCell(row[field])),
+    ...metrics.map((name) => metricCell(row.metrics[name] ?? null)),
+  ];
+  return `${cells.join(',')}\n`;
+}
+
+function metricCell(value: MetricValue): string {
+  return typeof value === 'string' ? value : csvCell(value);
+}
+
+/** A cell that no spreadsheet runs and every reader reads back. */
+export function csvCell(value: string | number | boolean | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** The first line names run and filter when one is in force; then one row a line. */
+export async function* exportJsonLines(context: ExportContext, pages: RowPages): AsyncGenerator<string> {
+  if (context.filter !== null) {
+    yield `${JSON.stringify({ run_id: context.record.runId, filter: context.filter })}\n`;
+  }
+  for await (const rows of pages) {
+    yield rows.map((row) => `${JSON.stringify(toFileCase(episodeRow, row))}\n`).join('');
+  }
+}
+
+/** One object: run, filter, summary (n, interval, method of every metric), episodes. */
+export async function* exportJson(context: ExportContext, pages: RowPages): AsyncGenerator<string> {
+  const { record, summary, filter } = context;
+  const head = {
+    run_id: record.runId,
+    name: record.name,
+    graph_name: record.graphName,
+    env_name: record.envName,
+    split: record.split,
+    status: record.status,
+    filter,
+    summary: toFileCase(runSummary, summary),
+  };
+  yield `${JSON.stringify(head, null, 1).slice(0, -2)},\n "episodes": [`;
+  let separator = '\n';
+  for await (const rows of pages) {
+    for (const row of rows) {
+      yield `${separator}  ${JSON.stringify(toFileCase(episodeRow, row))}`;
+      separator = ',\n';
+    }
+  }
+  yield '\n ]\n}\n';
+}

@@ -1,0 +1,221 @@
+// Keeps the SQLite index in step with the run folders. The index is never the record: an error in it is logged,
+// never fails a write of a run, and damage ends in a rebuild that says why.
+import { dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { messageOf, StudioError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { EpisodeAttempt, EpisodeRow, RunListItem, RunRecord, RunSummary } from '../contract/run.ts';
+import { headlineMetric } from '../stats/aggregate.ts';
+import { databaseFiles, isDamage, openDatabase } from './index-database.ts';
+import { indexRun } from './index-run.ts';
+import { listEpisodes, listRuns } from './index-queries.ts';
+import type { EpisodeQuery, FileSystemPort, IndexReport, Page, RunListQuery } from './ports.ts';
+import { RunIndex, type IndexedNumbers, type RunStamp } from './run-index.ts';
+import { runFiles } from './run-folder.ts';
+import type { RunObserver } from './run-handle.ts';
+
+export interface IndexKeeperOptions {
+  readonly fileSystem: FileSystemPort;
+  readonly logger: Logger;
+  readonly runsFolder: string;
+  /** A file, or `:memory:` for a workspace that may not be written to. */
+  readonly indexPath: string;
+}
+
+export class IndexKeeper implements RunObserver {
+  readonly #options: IndexKeeperOptions;
+  #database: DatabaseSync;
+  #index: RunIndex;
+  /** Why the next read must look at the folders first. */
+  #stale: string | null = 'it was just opened';
+  #rebuiltBecause: string | null = null;
+  /** Runs whose journal is being read; their new rows are read too, not pushed. */
+  readonly #reading = new Set<string>();
+  #refreshing: Promise<IndexReport> | undefined;
+
+  private constructor(options: IndexKeeperOptions, database: DatabaseSync) {
+    this.#options = options;
+    this.#database = database;
+    this.#index = new RunIndex(database);
+  }
+
+  static async open(options: IndexKeeperOptions): Promise<IndexKeeper> {
+    const { fileSystem, indexPath, logger } = options;
+    if (indexPath !== ':memory:') await fileSystem.makeFolder(dirname(indexPath));
+    try {
+      const { database, isNew } = openDatabase(indexPath);
+      const keeper = new IndexKeeper(options, database);
+      if (isNew) keeper.#rebuiltBecause = 'there was none, or it was of another version';
+      return keeper;
+    } catch (error) {
+      logger.warn('the index cannot be opened and is built anew', { indexPath, reason: messageOf(error) });
+      for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
+      const keeper = new IndexKeeper(options, openDatabase(indexPath).database);
+      keeper.#rebuiltBecause = messageOf(error);
+      return keeper;
+    }
+  }
+
+  onAppended(runId: string, row: EpisodeAttempt, live: () => RunSummary, journalBytes: number): void {
+    if (this.#isBeingRead(runId)) return;
+    this.#guarded(() => {
+      const summary = live();
+      const metricNames = summary.metrics.map(({ definition }) => definition.name);
+      this.#index.transaction(() => {
+        this.#index.putAttempt(runId, row, metricNames);
+        this.#index.putNumbers(runId, numbersOf(summary), journalBytes);
+      });
+    });
+  }
+
+  async onRecord(record: RunRecord, summary: RunSummary, journalBytes: number): Promise<void> {
+    if (this.#isBeingRead(record.runId)) return;
+    const stamp = await this.#stampOf(record.runId, journalBytes);
+    this.#guarded(() => this.#index.transaction(() => this.#index.putRun(record, numbersOf(summary), stamp)));
+  }
+
+  /** A run whose plan just became known; its line is there already. */
+  async onPlan(record: RunRecord): Promise<void> {
+    for (let at = 0; at < record.plan.length; at += planSlice) {
+      this.#guarded(() => this.#index.putPlan(record.runId, record.plan.slice(at, at + planSlice)));
+      await nextTurn();
+    }
+  }
+
+  onClosed(): void {}
+
+  async onDeleted(runId: string): Promise<void> {
+    while (this.#index.clearSome(runId)) await nextTurn();
+    this.#guarded(() => this.#index.removeRun(runId));
+  }
+
+  /** What is not taken now is found by the next look at the folders. */
+  #isBeingRead(runId: string): boolean {
+    if (!this.#reading.has(runId)) return false;
+    this.#stale = 'rows came while it was built';
+    return true;
+  }
+
+  async list(query?: RunListQuery): Promise<Page<RunListItem>> {
+    return this.#read((database) => listRuns(database, query));
+  }
+
+  async listEpisodes(runId: string, query?: EpisodeQuery): Promise<Page<EpisodeRow>> {
+    return this.#read((database) => listEpisodes(database, runId, query));
+  }
+
+  /** Brings the index up to date with the folders; concurrent calls share one pass. */
+  refresh(): Promise<IndexReport> {
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    return this.#refreshing;
+  }
+
+  async rebuild(because: string): Promise<IndexReport> {
+    await this.#refreshing;
+    await this.#startAnew(because);
+    return this.refresh();
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  async #read<T>(query: (database: DatabaseSync) => T): Promise<T> {
+    try {
+      if (this.#stale !== null) await this.refresh();
+      return query(this.#database);
+    } catch (error) {
+      if (!isDamage(error)) throw toIndexError(error);
+      await this.rebuild(messageOf(error));
+      return query(this.#database);
+    }
+  }
+
+  async #refresh(): Promise<IndexReport> {
+    const unreadable: { runId: string; message: string }[] = [];
+    this.#stale = null;
+    const found = await this.#runIds();
+    const stamps = this.#index.stamps();
+    for (const runId of stamps.keys()) if (!found.has(runId)) await this.onDeleted(runId);
+    for (const runId of found) {
+      try {
+        await this.#refreshRun(runId, stamps.get(runId));
+      } catch (error) {
+        if (isDamage(error)) throw error;
+        unreadable.push({ runId, message: messageOf(error) });
+      }
+    }
+    const rebuiltBecause = this.#rebuiltBecause;
+    this.#rebuiltBecause = null;
+    return { ...this.#totals(), rebuiltBecause, unreadable };
+  }
+
+  async #refreshRun(runId: string, known: RunStamp | undefined): Promise<void> {
+    const folder = join(this.#options.runsFolder, runId);
+    const journal = await this.#options.fileSystem.stat(join(folder, runFiles.journal));
+    const stamp = await this.#stampOf(runId, journal?.bytes ?? 0);
+    if (known?.record === stamp.record && known.journalBytes === stamp.journalBytes) return;
+    this.#reading.add(runId);
+    try {
+      await indexRun({ fileSystem: this.#options.fileSystem, folder, index: this.#index, stamp, nextTurn });
+    } finally {
+      this.#reading.delete(runId);
+    }
+  }
+
+  async #runIds(): Promise<Set<string>> {
+    const { fileSystem, runsFolder } = this.#options;
+    const entries = await fileSystem.listFolder(runsFolder);
+    return new Set(
+      entries.flatMap(({ name, isFolder }) => (isFolder && !name.startsWith('.') ? [name] : [])),
+    );
+  }
+
+  async #stampOf(runId: string, journalBytes: number): Promise<RunStamp> {
+    const path = join(this.#options.runsFolder, runId, runFiles.record);
+    const found = await this.#options.fileSystem.stat(path);
+    return { record: found ? `${found.bytes}:${found.modifiedMs}` : 'absent', journalBytes };
+  }
+
+  async #startAnew(because: string): Promise<void> {
+    const { fileSystem, indexPath, logger } = this.#options;
+    logger.warn('rebuilding the index', { because });
+    this.#database.close();
+    for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
+    this.#database = openDatabase(indexPath).database;
+    this.#index = new RunIndex(this.#database);
+    this.#rebuiltBecause = because;
+  }
+
+  #totals(): { runs: number; episodes: number } {
+    const count = (table: string): number =>
+      Number(this.#database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n'] ?? 0);
+    return { runs: count('runs'), episodes: count('episodes') };
+  }
+
+  #guarded(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#stale = messageOf(error);
+      this.#options.logger.error('the index could not be written; it will be brought up to date', {
+        reason: messageOf(error),
+      });
+    }
+  }
+}
+
+const planSlice = 500;
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+export function numbersOf(summary: RunSummary): IndexedNumbers {
+  return { counts: summary.counts, headline: headlineMetric(summary) };
+}
+
+function toIndexError(error: unknown): unknown {
+  if (error instanceof StudioError) return error;
+  return new StudioError('io_failed', `The index cannot be read: ${messageOf(error)}`, { cause: error });
+}

@@ -1,0 +1,83 @@
+// At the start, when the workspace has just been taken over: runs that claim to be alive cannot be (their process
+// would own the workspace) and become `interrupted`; what a crash left half-made is swept.
+import { join } from 'node:path';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { RunStatus } from '../contract/run.ts';
+import { isTemporaryFile } from './atomic-write.ts';
+import type { FileSystemPort, RecoveryReport, RunHandle } from './ports.ts';
+import { readRecord, runFiles } from './run-folder.ts';
+
+export interface RecoveryOptions {
+  readonly fileSystem: FileSystemPort;
+  readonly logger: Logger;
+  readonly runsFolder: string;
+  readonly isQueued: (runId: string) => boolean;
+  /** Runs open in this process. */
+  readonly isOpen: (runId: string) => boolean;
+  readonly open: (runId: string) => Promise<RunHandle>;
+}
+
+const aliveStatuses: readonly RunStatus[] = ['queued', 'preparing', 'running', 'stopping'];
+
+/** A run's folder before it is renamed into place. */
+export const unfinishedPrefix = '.new-';
+
+export async function recoverRuns(options: RecoveryOptions): Promise<RecoveryReport> {
+  const { fileSystem, logger, runsFolder, isOpen } = options;
+  const interrupted: { runId: string; was: RunStatus; missing: number }[] = [];
+  const unreadable: { runId: string; message: string }[] = [];
+  const tornRuns: string[] = [];
+  for (const { name, isFolder } of await fileSystem.listFolder(runsFolder)) {
+    if (isFolder && name.startsWith(unfinishedPrefix)) await fileSystem.removeFolder(join(runsFolder, name));
+    if (!isFolder || name.startsWith('.') || isOpen(name)) continue;
+    try {
+      const found = await recoverRun(options, name);
+      if (found?.torn) tornRuns.push(name);
+      if (found) interrupted.push({ runId: name, was: found.was, missing: found.missing });
+    } catch (error) {
+      logger.error('a run cannot be read', { runId: name, reason: messageOf(error) });
+      unreadable.push({ runId: name, message: messageOf(error) });
+    }
+  }
+  return { interrupted, unreadable, tornRuns };
+}
+
+/** Undefined when the run needs nothing. */
+async function recoverRun(
+  options: RecoveryOptions,
+  runId: string,
+): Promise<{ was: RunStatus; missing: number; torn: boolean } | undefined> {
+  const { fileSystem, runsFolder, logger } = options;
+  const folder = join(runsFolder, runId);
+  const { record, damage } = await readRecord(fileSystem, folder);
+  const kept = record.status === 'queued' && options.isQueued(runId);
+  if (damage === null && (kept || !aliveStatuses.includes(record.status))) return undefined;
+  await sweepTemporaryFiles(fileSystem, folder);
+  if (damage !== null) await keepAside(fileSystem, folder, runId, logger, damage);
+  await using handle = await options.open(runId);
+  await handle.update({ status: 'interrupted' });
+  return {
+    was: record.status,
+    missing: handle.missing().length,
+    torn: handle.journalReport.tornBytes > 0,
+  };
+}
+
+async function sweepTemporaryFiles(fileSystem: FileSystemPort, folder: string): Promise<void> {
+  for (const { name } of await fileSystem.listFolder(folder)) {
+    if (isTemporaryFile(name)) await fileSystem.removeFile(join(folder, name));
+  }
+}
+
+async function keepAside(
+  fileSystem: FileSystemPort,
+  folder: string,
+  runId: string,
+  logger: Logger,
+  damage: string,
+): Promise<void> {
+  logger.error('run.json is damaged; the record as created is used', { runId, reason: damage });
+  const path = join(folder, runFiles.record);
+  if (await fileSystem.stat(path)) await fileSystem.rename(path, `${path}.damaged`);
+}
