@@ -47,7 +47,7 @@ export async function startHost(options: StartHostOptions, ports: StartHostPorts
     stages.enter('connected');
     return new ConnectedHost(connection, child, clock);
   } catch (error) {
-    throw await explainFailure(child, toStudioError(error, 'handshake_failed'));
+    throw await explainFailure(child, toStudioError(error, 'handshake_failed'), startTimeoutOf(options));
   } finally {
     await removeSocket(listen);
   }
@@ -64,7 +64,7 @@ interface Attempt {
 
 async function connectTo(child: SpawnedProcess, attempt: Attempt): Promise<FrameConnection> {
   const { options, clock, nonce } = attempt;
-  const dueMs = clock.monotonic() + (options.startTimeoutMs ?? defaultStartTimeoutMs);
+  const dueMs = clock.monotonic() + startTimeoutOf(options);
   const within = <T>(work: Promise<T>, what: string): Promise<T> =>
     withDeadline(work, {
       clock,
@@ -98,6 +98,10 @@ async function connectTo(child: SpawnedProcess, attempt: Attempt): Promise<Frame
   }
 }
 
+function startTimeoutOf(options: StartHostOptions): number {
+  return options.startTimeoutMs ?? defaultStartTimeoutMs;
+}
+
 /** A host listens where it was told to; only the port is its own choice. */
 function checkedAddress(given: string, asked: string): SocketAddress {
   const address = parseAddress(given);
@@ -115,7 +119,11 @@ function checkedAddress(given: string, asked: string): SocketAddress {
 }
 
 /** Kills what was started; a process that ended by itself is the reason, whatever was being waited for. */
-async function explainFailure(child: SpawnedProcess, error: StudioError): Promise<StudioError> {
+async function explainFailure(
+  child: SpawnedProcess,
+  error: StudioError,
+  startTimeoutMs: number,
+): Promise<StudioError> {
   const endedByItself =
     child.exitInfo !== undefined || error.code === 'handshake_failed' || error.code === 'connection_closed';
   const exit = endedByItself ? await exitSoon(child) : undefined;
@@ -124,11 +132,11 @@ async function explainFailure(child: SpawnedProcess, error: StudioError): Promis
   const stderrTail = child.stderrTail();
   if (exit)
     return deathError({ label: child.label, exit, stderrTail }, { code: 'handshake_failed', cause: error });
-  const code = error.code === 'timeout' ? 'timeout' : 'handshake_failed';
-  return new StudioError(code, error.message, {
-    cause: error,
-    details: { ...error.details, stderrTail: stderrTail.slice(-20) },
-  });
+  const details = { ...error.details, stderrTail: stderrTail.slice(-20) };
+  if (error.code !== 'timeout')
+    return new StudioError('handshake_failed', error.message, { cause: error, details });
+  const message = `${child.label} did not start within ${startTimeoutMs / 1000} s; see its log, or raise its start timeout`;
+  return new StudioError('timeout', message, { cause: error, details });
 }
 
 /** Its end, when it is ending: pipes close a moment before the system reports the exit. */
