@@ -38,7 +38,7 @@ export interface ProcessLinkOptions {
 }
 
 /** From the end of the connection to the end of the process; longer means it lives on and is killed. */
-const exitGraceMs = 1000;
+const exitGraceMs = 800;
 
 export class ProcessLink implements HostLink {
   readonly instance: string;
@@ -70,6 +70,8 @@ export class ProcessLink implements HostLink {
   async #explain(error: StudioError, options: LinkCall): Promise<never> {
     const scope = scopeOf(options);
     switch (error.code) {
+      case 'process_died':
+        throw this.#breakWith(error).within(scope);
       case 'connection_closed':
       case 'protocol_error': {
         const death = await this.#deathAfter(error);

@@ -3,14 +3,16 @@
 import { StudioError } from '../../base/errors.ts';
 import type { GrantedContainers } from '../author/agentcanvas.ts';
 
-/** One question to the engine, answered while the call it belongs to is open. */
-export type AskEngine = (method: string, params: Readonly<Record<string, unknown>>) => Promise<unknown>;
+/** The way back to the engine, open as long as the call it belongs to. */
+export interface EngineQuestions {
+  ask(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
 
 export class AskedContainers implements GrantedContainers {
   readonly granted: readonly string[];
   readonly #nodeId: string;
   /** Of the firing that is open; set by its beginning. */
-  ask: AskEngine | undefined;
+  call: EngineQuestions | undefined;
 
   constructor(nodeId: string, granted: readonly string[]) {
     this.#nodeId = nodeId;
@@ -42,7 +44,7 @@ export class AskedContainers implements GrantedContainers {
         `node "${this.#nodeId}" has no grant for container "${container}" (granted: ${known}); add the grant in the graph`,
       );
     }
-    if (!this.ask) throw new StudioError('internal', 'containers are reachable only while the node fires');
-    return await this.ask(method, { container, ...rest });
+    if (!this.call) throw new StudioError('internal', 'containers are reachable only while the node fires');
+    return await this.call.ask(method, { container, ...rest });
   }
 }

@@ -20,12 +20,11 @@ import {
   panelInfoToWire,
   panelStateToWire,
 } from '../wire-form.ts';
-import { AskedContainers, type AskEngine } from './asked-containers.ts';
+import { AskedContainers, type EngineQuestions } from './asked-containers.ts';
 
 /** The call being served: its abort signal, and the way back to the engine on its behalf. */
-export interface ServedCall {
+export interface ServedCall extends EngineQuestions {
   readonly signal: AbortSignal;
-  readonly ask: AskEngine;
 }
 
 export interface ServedNodeset {
@@ -229,7 +228,7 @@ class NodeRun implements NodeCallContext {
     this.#call = call;
     this.#log = undefined;
     this.#signals = undefined;
-    this.containers.ask = call.ask;
+    this.containers.call = call;
   }
 
   get signal(): AbortSignal {
