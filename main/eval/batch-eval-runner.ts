@@ -127,6 +127,7 @@ export class BatchEvalRunner {
   #interrupt(): void {
     if (this.#status === 'running' || this.#status === 'preparing') this.#status = 'stopping';
     if (!this.#pool) this.#preparation.abort();
+    this.#listener.onState?.();
   }
 
   async #outcome(): Promise<Outcome> {
@@ -147,7 +148,7 @@ export class BatchEvalRunner {
 
   async #openSession(): Promise<GraphSession> {
     const { registry, batching } = this.#ports;
-    this.#stage = 'loading nodesets';
+    this.#show('loading nodesets');
     return await registry.ensureNodesetsForGraph(graphNodesets(this.#graph), {
       replicaCount: this.#workerCount(),
       signal: this.#preparation.signal,
@@ -169,7 +170,7 @@ export class BatchEvalRunner {
   async #prepare(session: GraphSession): Promise<Environment | null> {
     const { handle } = this;
     const { config, plan } = handle.record;
-    this.#stage = 'reading the environment';
+    this.#show('reading the environment');
     const environment = await describeEnvironment(session, config, { signal: this.#preparation.signal });
     const space = environment?.space ?? spaceWithoutEnvironment(handle.record.graphName);
     if (plan.length > 0) {
@@ -272,10 +273,15 @@ export class BatchEvalRunner {
     this.#listener.onStage?.(stage);
   }
 
+  #show(stage: string | null): void {
+    this.#stage = stage;
+    this.#listener.onState?.();
+  }
+
   async #enter(status: RunStatus, stage: string | null): Promise<void> {
     this.#throwIfInterrupted();
     this.#status = status;
-    this.#stage = stage;
+    this.#show(stage);
     const { startedAt } = this.handle.record;
     await this.handle.update({
       status,
@@ -292,7 +298,6 @@ export class BatchEvalRunner {
     const end = this.#endOf(outcome, counts);
     try {
       const summary = await handle.finish(end.status, {
-        finishedAt: this.#now(),
         activeMs: handle.record.activeMs + this.#ports.clock.monotonic() - startedMs,
         error: end.status === 'failed' ? end.error : null,
         pausedBecause: end.status === 'failed' ? null : (end.reason ?? null),

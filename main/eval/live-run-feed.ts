@@ -73,6 +73,10 @@ export class LiveRunFeed implements RunListener {
     this.publish();
   }
 
+  onState(): void {
+    this.publish();
+  }
+
   onSlotDown(worker: number, reason: string): void {
     this.#withBatch((batch) =>
       this.#options.events.publish('notice', {

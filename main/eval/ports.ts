@@ -60,6 +60,8 @@ export interface AttemptToken {
 /** What a running batch tells; the run service turns it into contract events. */
 export interface RunListener {
   onStage?(stage: LoadStage): void;
+  /** Stage or status changed. */
+  onState?(): void;
   onEpisodeStarted?(worker: number, episode: PlannedEpisode, attempt: number): void;
   /** After the attempt is durable. */
   onAttempt?(attempt: EpisodeAttempt): void;

@@ -1,0 +1,373 @@
+// Starts, queues, stops and resumes runs, and knows the one that is going on. A start is refused before anything was
+// made, or answered with an id; the guard is held from then until the run's end is written.
+import type { Clock } from '../base/clock.ts';
+import { messageOf, StudioError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { stableHash } from '../base/stable-hash.ts';
+import type { EvalConfig } from '../contract/eval-config.ts';
+import type { GraphDefinition } from '../contract/graph.ts';
+import type { Introspection, LiveRun, Preflight } from '../contract/requests.ts';
+import type { Provenance, RunRecord } from '../contract/run.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { HookRunner } from '../graph/hooks.ts';
+import type { BatchingPort, NodesetRegistry } from '../nodeset/ports.ts';
+import type { RecoveryReport, RunHandle, RunStore } from '../store/ports.ts';
+import { BatchEvalRunner, type BatchPorts } from './batch-eval-runner.ts';
+import { EnvironmentReader } from './environment-reader.ts';
+import type { ExecutionGuard, GuardLease } from './execution-guard.ts';
+import { graphNodesets } from './graph-nodesets.ts';
+import { introspect } from './introspect.ts';
+import { LiveRunFeed } from './live-run-feed.ts';
+import type { EventSink, GraphSource, LoadedGraph, MachineFacts, QueueStorage, RunEnd } from './ports.ts';
+import { preflight, type PreflightPorts } from './preflight.ts';
+import { refuseDifferences, resumeDifferences, type ResumeDifference } from './resume-check.ts';
+import { createEpisodeRunner, type RecordingPort } from './run-episode.ts';
+import { runListItemOf } from './run-list-item.ts';
+import { RunQueue } from './run-queue.ts';
+import { draftRecord, refuseInvalidGraph } from './start-check.ts';
+
+export interface RunServicePorts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: RunStore;
+  readonly registry: NodesetRegistry;
+  readonly guard: ExecutionGuard;
+  readonly graphs: GraphSource;
+  readonly events: EventSink;
+  readonly queueStorage: QueueStorage;
+  readonly machine: MachineFacts;
+  readonly settings: () => Settings;
+  readonly newRunId: () => string;
+  /** Number of the last event sent. */
+  readonly sequence: () => number;
+  /** Adds versions, host and hardware. */
+  readonly provenance: (known: Pick<Provenance, 'graphHash' | 'nodesets'>) => Promise<Provenance>;
+  readonly hooks?: HookRunner | null;
+  readonly batching?: ((run: RunRecord) => BatchingPort) | undefined;
+  readonly recording?: ((handle: RunHandle) => RecordingPort) | undefined;
+  readonly missingKeys?: PreflightPorts['missingKeys'];
+}
+
+export interface StartRequest {
+  readonly config: EvalConfig;
+  readonly whenBusy: 'refuse' | 'queue';
+  readonly parentRun?: string | undefined;
+}
+
+interface ActiveRun {
+  readonly runId: string;
+  readonly batch: BatchEvalRunner;
+  readonly feed: LiveRunFeed;
+  readonly ended: Promise<void>;
+}
+
+export class RunService implements AsyncDisposable {
+  readonly #ports: RunServicePorts;
+  readonly #queue: RunQueue;
+  readonly #reader: EnvironmentReader;
+  readonly #guardSubscription: Disposable;
+  #active: ActiveRun | null = null;
+  #isStartingQueued = false;
+  #isClosed = false;
+
+  constructor(ports: RunServicePorts) {
+    this.#ports = ports;
+    this.#reader = new EnvironmentReader(ports.registry);
+    this.#queue = new RunQueue(ports.queueStorage, (runIds) =>
+      ports.events.publish('queue.changed', { runIds: [...runIds] }),
+    );
+    this.#guardSubscription = ports.guard.onChange((holder) => {
+      ports.events.publish('guard.changed', { holder });
+      if (!holder) void this.#startNextQueued();
+    });
+  }
+
+  /** At start, by the owner of the workspace: finds interrupted runs and goes on with the queue. */
+  async recover(): Promise<RecoveryReport> {
+    await this.#queue.restore();
+    const report = await this.#ports.store.recover({
+      isQueued: (runId) => this.#queue.runIds.includes(runId),
+    });
+    for (const { runId, missing } of report.interrupted) {
+      const message = `Run ${runId} was interrupted. ${missing} episodes are missing; resume it to run exactly those.`;
+      this.#notice('warning', message, runId);
+    }
+    void this.#startNextQueued();
+    return report;
+  }
+
+  /** Throws before anything was made; once there is an id, the rest is events. */
+  async start(request: StartRequest): Promise<{ readonly runId: string; readonly queued: boolean }> {
+    const { graphs, registry, guard, newRunId } = this.#ports;
+    this.#refuseClosed();
+    const graph = await graphs.load(request.config.graph);
+    refuseInvalidGraph(graph.definition, { graphs, registry, config: request.config });
+    const runId = newRunId();
+    if (request.whenBusy === 'queue' && (guard.holder !== null || this.#queue.runIds.length > 0)) {
+      await this.#enqueue(runId, request, graph);
+      return { runId, queued: true };
+    }
+    const lease = this.#acquire(runId, graph.item.name);
+    try {
+      const handle = await this.#create(runId, request, graph, 'preparing');
+      this.#begin(handle, graph.definition, lease);
+    } catch (error) {
+      lease[Symbol.dispose]();
+      throw error;
+    }
+    return { runId, queued: false };
+  }
+
+  /** Runs exactly what is missing. Throws `conflict` when nothing is, or when the nodesets changed since. */
+  async resume(
+    runId: string,
+    options: { readonly acceptDifferences: boolean },
+  ): Promise<{ readonly runId: string; readonly missing: number }> {
+    const { store, graphs } = this.#ports;
+    this.#refuseClosed();
+    const record = await store.readRecord(runId);
+    refuseUnresumable(record);
+    const differences = await this.resumeDifferences(record);
+    if (!options.acceptDifferences) refuseDifferences(differences);
+    const lease = this.#acquire(runId, record.graphName);
+    let handle: RunHandle | undefined;
+    try {
+      const definition = graphs.parse(await store.readGraphText(runId));
+      handle = await store.open(runId);
+      const missing = handle.missing().length;
+      if (handle.record.plan.length > 0 && missing === 0) {
+        throw new StudioError(
+          'conflict',
+          `Run ${runId} has nothing left to run. Start it again as a new run.`,
+        );
+      }
+      this.#begin(handle, definition, lease);
+      return { runId, missing };
+    } catch (error) {
+      await handle?.[Symbol.asyncDispose]();
+      lease[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** What is not as it was when the run began. */
+  resumeDifferences(record: RunRecord): Promise<ResumeDifference[]> {
+    return Promise.resolve(resumeDifferences(record, this.#ports.registry.list()));
+  }
+
+  /** Episodes in flight finish; the run is then paused. A queued run leaves the queue. */
+  async stop(runId: string): Promise<void> {
+    if (this.#active?.runId === runId) return this.#active.batch.stop('stopped by the user');
+    await this.#unqueue(runId);
+  }
+
+  /** Episodes in flight end now. A queued run leaves the queue. */
+  async cancel(runId: string): Promise<void> {
+    if (this.#active?.runId === runId) return this.#active.batch.cancel();
+    await this.#unqueue(runId);
+  }
+
+  /** The run that is going on; null for any other. */
+  live(runId: string): LiveRun | null {
+    return this.#active?.runId === runId ? this.#active.feed.snapshot(this.#active.batch) : null;
+  }
+
+  get activeRunId(): string | null {
+    return this.#active?.runId ?? null;
+  }
+
+  queue(): readonly string[] {
+    return this.#queue.runIds;
+  }
+
+  async reorderQueue(runIds: readonly string[]): Promise<void> {
+    await this.#queue.reorder(runIds);
+  }
+
+  /** Resolves when the run is no longer going on; at once when it is not. */
+  async whenEnded(runId: string): Promise<void> {
+    if (this.#active?.runId === runId) await this.#active.ended;
+  }
+
+  async preflight(config: EvalConfig, signal?: AbortSignal): Promise<Preflight> {
+    const { store, settings, missingKeys } = this.#ports;
+    const ports: PreflightPorts = {
+      ...this.#ports,
+      reader: this.#reader,
+      freeBytes: () => store.freeBytes(),
+      pauseBelowBytes: settings().processLimits.pauseBelowFreeMb * 1e6,
+      missingKeys,
+    };
+    return await preflight(ports, config, signal);
+  }
+
+  async introspect(
+    ref: string,
+    options: { readonly load: boolean; readonly signal?: AbortSignal },
+  ): Promise<Introspection> {
+    return await introspect({ ...this.#ports, reader: this.#reader }, { ref, ...options });
+  }
+
+  /** Ends the run that is going on, as paused, and takes no more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#guardSubscription[Symbol.dispose]();
+    this.#active?.batch.halt('the application was closed');
+    await this.#active?.ended;
+  }
+
+  #acquire(runId: string, label: string): GuardLease {
+    return this.#ports.guard.acquire({ kind: 'eval', id: runId, label });
+  }
+
+  async #create(
+    runId: string,
+    request: StartRequest,
+    graph: LoadedGraph,
+    status: 'preparing' | 'queued',
+  ): Promise<RunHandle> {
+    const { store, registry, clock, provenance } = this.#ports;
+    const names = graphNodesets(graph.definition);
+    const nodesets = registry.list().filter(({ name }) => names.includes(name));
+    const facts = await provenance({
+      graphHash: stableHash(graph.definition),
+      nodesets: nodesets.map(({ name, sourceHash }) => ({ name, sourceHash })),
+    });
+    const record = draftRecord({ runId, request, graph, status, provenance: facts, nowMs: clock.now() });
+    const handle = await store.create({ record, graphText: graph.text });
+    this.#publishItem(handle);
+    return handle;
+  }
+
+  async #enqueue(runId: string, request: StartRequest, graph: LoadedGraph): Promise<void> {
+    const handle = await this.#create(runId, request, graph, 'queued');
+    await handle[Symbol.asyncDispose]();
+    await this.#queue.add(runId);
+    void this.#startNextQueued();
+  }
+
+  async #unqueue(runId: string): Promise<void> {
+    if (!this.#queue.runIds.includes(runId)) {
+      throw new StudioError('not_found', `Run ${runId} is neither going on nor queued.`);
+    }
+    await this.#queue.remove(runId);
+    await using handle = await this.#ports.store.open(runId);
+    await handle.finish('cancelled');
+    this.#publishItem(handle);
+  }
+
+  async #startNextQueued(): Promise<void> {
+    const { guard, store, graphs } = this.#ports;
+    const [runId] = this.#queue.runIds;
+    if (this.#isClosed || this.#isStartingQueued || guard.holder !== null || runId === undefined) return;
+    this.#isStartingQueued = true;
+    const lease = this.#acquire(runId, runId);
+    try {
+      const definition = graphs.parse(await store.readGraphText(runId));
+      const handle = await store.open(runId);
+      await this.#queue.remove(runId);
+      this.#isStartingQueued = false;
+      this.#begin(handle, definition, lease);
+    } catch (error) {
+      await this.#dropUnstartable(runId, error);
+      this.#isStartingQueued = false;
+      lease[Symbol.dispose]();
+    }
+  }
+
+  async #dropUnstartable(runId: string, error: unknown): Promise<void> {
+    try {
+      this.#notice('error', `Queued run ${runId} could not be started: ${messageOf(error)}`, runId);
+      await this.#queue.remove(runId);
+    } catch (storageError) {
+      this.#ports.logger.error('the queue could not be stored', { error: messageOf(storageError) });
+    }
+  }
+
+  /** From here on the lease is the run's. */
+  #begin(handle: RunHandle, graph: GraphDefinition, lease: GuardLease): void {
+    const { clock, events, sequence } = this.#ports;
+    const feed = new LiveRunFeed({ clock, events, sequence });
+    const batch = new BatchEvalRunner(this.#batchPorts(handle), { handle, graph, listener: feed });
+    feed.attach(batch);
+    const { runId } = handle.record;
+    this.#active = { runId, batch, feed, ended: this.#drive(batch, feed, lease) };
+  }
+
+  async #drive(batch: BatchEvalRunner, feed: LiveRunFeed, lease: GuardLease): Promise<void> {
+    const { handle } = batch;
+    const end = await batch.execute();
+    feed.publish();
+    try {
+      await handle[Symbol.asyncDispose]();
+    } catch (error) {
+      this.#ports.logger.error('a run could not be closed', {
+        runId: handle.record.runId,
+        error: messageOf(error),
+      });
+    }
+    this.#active = null;
+    this.#publishEnd(batch, end);
+    lease[Symbol.dispose]();
+  }
+
+  #batchPorts(handle: RunHandle): BatchPorts {
+    const { clock, logger, registry, settings, store, hooks = null, batching, recording } = this.#ports;
+    return {
+      clock,
+      logger,
+      registry,
+      settings: settings(),
+      freeBytes: () => store.freeBytes(),
+      batching: batching?.(handle.record),
+      createEpisodeRunner: ({ graph, environment }) =>
+        createEpisodeRunner({
+          runId: handle.record.runId,
+          graph,
+          environment,
+          config: handle.record.config,
+          metrics: handle.record.metrics,
+          defaultStepBudget: handle.record.stepBudget ?? 1000,
+          clock,
+          hooks,
+          recording: recording?.(handle),
+        }),
+    };
+  }
+
+  #publishItem(handle: RunHandle): void {
+    const { record } = handle;
+    this.#ports.events.publish('run.changed', {
+      runId: record.runId,
+      item: runListItemOf(record, handle.live(0)),
+    });
+  }
+
+  #publishEnd(batch: BatchEvalRunner, end: RunEnd): void {
+    const { record } = batch.handle;
+    const { runId } = record;
+    const item = runListItemOf({ ...record, status: end.status }, batch.summary());
+    const error = end.status === 'failed' ? end.error : null;
+    this.#ports.events.publish('run.changed', { runId, item });
+    this.#ports.events.publish('run.finished', { runId, status: end.status, error, item });
+    if (end.status === 'paused' && end.reason)
+      this.#notice('warning', `Run ${runId} is paused: ${end.reason}`, runId);
+  }
+
+  #notice(level: 'info' | 'warning' | 'error', message: string, runId: string): void {
+    this.#ports.events.publish('notice', { level, message, runId });
+  }
+
+  #refuseClosed(): void {
+    if (this.#isClosed) throw new StudioError('aborted', 'The application is closing');
+  }
+}
+
+function refuseUnresumable(record: RunRecord): void {
+  const resumable: readonly RunRecord['status'][] = ['paused', 'cancelled', 'interrupted', 'failed'];
+  if (resumable.includes(record.status)) return;
+  throw new StudioError(
+    'conflict',
+    `Run ${record.runId} is ${record.status}: only paused, cancelled, interrupted and failed runs can be resumed.`,
+  );
+}
