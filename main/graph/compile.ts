@@ -107,7 +107,8 @@ export function compileGraph(definition: GraphDefinition, catalog: NodeCatalog):
     outsideCount: nodes.filter((node) => node.scope < 0).length,
     containers: flat.graph.containers,
     hooks: definition.hooks,
-    stepBudget: definition.step_budget ?? definition.maxIterations ?? null,
+    stepBudget:
+      definition.step_budget === undefined ? (definition.maxIterations ?? null) : definition.step_budget,
     catalog,
   };
 }

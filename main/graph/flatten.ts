@@ -158,7 +158,7 @@ function retarget(edge: GraphEdge, compositeId: string, entries: PortIds, exits:
     if (!exit) return [];
     result = { ...result, source: exit, sourceHandle: 'value' };
   }
-  return [{ ...result, id: `flat_${edge.id}` }];
+  return [result];
 }
 
 interface Splice {
@@ -196,7 +196,7 @@ function splice({ compositeId, touching, inner, entries, exits }: Splice): Graph
   return touching.flatMap((edge) =>
     producersOf(edge).flatMap((producer) =>
       consumersOf(edge, new Set()).map((consumer) => ({
-        id: `flat_${edge.id}_${edge.source === compositeId ? producer.id : consumer.id}`,
+        id: edge.id,
         source: producer.source,
         sourceHandle: producer.sourceHandle,
         target: consumer.target,

@@ -15,7 +15,7 @@ export interface Scope {
 }
 
 export interface ScopeProblem {
-  readonly rule: 'pairing' | 'scope-overlap';
+  readonly rule: 'unpaired' | 'paired-twice' | 'scope-overlap';
   readonly nodeId: string;
   readonly message: string;
 }
@@ -76,7 +76,7 @@ function pairPivots(graph: GraphDefinition, problems: ScopeProblem[]): ReadonlyM
     if (first === undefined) claims.set(iterIn, node.id);
     else
       problems.push({
-        rule: 'pairing',
+        rule: 'paired-twice',
         nodeId: node.id,
         message: `iterOut '${first}' is paired with '${iterIn}' already`,
       });
@@ -87,7 +87,7 @@ function pairPivots(graph: GraphDefinition, problems: ScopeProblem[]): ReadonlyM
     const iterOut = claims.get(node.id);
     if (iterOut !== undefined) pairs.set(node.id, iterOut);
     else
-      problems.push({ rule: 'pairing', nodeId: node.id, message: 'no iterOut is paired with this iterIn' });
+      problems.push({ rule: 'unpaired', nodeId: node.id, message: 'no iterOut is paired with this iterIn' });
   }
   return pairs;
 }
