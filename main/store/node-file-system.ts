@@ -1,6 +1,7 @@
 // FileSystemPort on node:fs. Rejections are those of the system; callers turn them into StudioErrors.
 import { constants } from 'node:fs';
 import * as files from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { FileHandlePort, FileStat, FileSystemPort, FolderEntry, OpenMode } from './ports.ts';
 import { systemCode } from './storage-error.ts';
 
@@ -23,6 +24,7 @@ export const nodeFileSystem: FileSystemPort = {
   makeFolder: async (path) => void (await files.mkdir(path, { recursive: true })),
   listFolder,
   stat,
+  realPath,
   syncFolder,
   async freeBytes(path) {
     const { bavail, bsize } = await files.statfs(path);
@@ -63,6 +65,15 @@ async function stat(path: string): Promise<FileStat | undefined> {
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+async function realPath(path: string): Promise<string> {
+  try {
+    return await files.realpath(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return resolve(path);
     throw error;
   }
 }

@@ -49,6 +49,8 @@ export interface FileSystemPort {
   listFolder(path: string): Promise<readonly FolderEntry[]>;
   /** Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
+  /** Absolute, with links followed; of a path that does not exist, only made absolute. */
+  realPath(path: string): Promise<string>;
   /** Forces a folder's entries to the device (a no-op where the system cannot). */
   syncFolder(path: string): Promise<void>;
   /** Bytes a user may still write on the device that holds `path`. */

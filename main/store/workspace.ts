@@ -148,8 +148,9 @@ export function openTrustList(
   folder: string,
   always: readonly string[] = [],
 ): TrustList {
-  const file = createLastGoodFile({
-    fileSystem: options.fileSystem,
+  const { fileSystem } = options;
+  const file = createLastGoodFile<z.infer<typeof trustFile>>({
+    fileSystem,
     path: join(folder, 'trusted.json'),
     parse: parserOf(trustFile),
     encode: (value) => value,
@@ -160,12 +161,22 @@ export function openTrustList(
   return {
     folders,
     async add(added) {
-      await file.write({ folders: [...new Set([...(await folders()), resolve(added)])].sort() });
+      await file.write({
+        folders: [...new Set([...(await folders()), await fileSystem.realPath(added)])].sort(),
+      });
     },
     async remove(removed) {
-      await file.write({ folders: (await folders()).filter((known) => known !== resolve(removed)) });
+      const gone = [resolve(removed), await fileSystem.realPath(removed)];
+      await file.write({ folders: (await folders()).filter((known) => !gone.includes(known)) });
     },
-    trusts: async (path) => [...always, ...(await folders())].some((known) => contains(known, path)),
+    async trusts(path) {
+      // Links are followed on both sides: a link in a trusted folder does not make its target trusted.
+      const real = await fileSystem.realPath(path);
+      for (const known of [...always, ...(await folders())]) {
+        if (contains(await fileSystem.realPath(known), real)) return true;
+      }
+      return false;
+    },
   };
 }
 
