@@ -9,8 +9,7 @@ import type { NodesetSource, NodesetVersion } from './version.ts';
 type Situation =
   | { readonly kind: 'found' }
   | { readonly kind: 'loading' | 'unloading'; readonly stage: string | undefined }
-  /** A replicated nodeset is loaded without a lease: its processes belong to sessions. */
-  | { readonly kind: 'loaded'; readonly lease: SharedLease | undefined }
+  | { readonly kind: 'loaded' }
   | { readonly kind: 'failed'; readonly error: StudioError };
 
 export class KnownNodeset {
@@ -19,6 +18,8 @@ export class KnownNodeset {
   readonly #replicas = new Set<ReplicaNodeset>();
   #version: NodesetVersion | undefined;
   #situation: Situation = { kind: 'found' };
+  /** A replicated nodeset is loaded without one: its processes belong to sessions. */
+  #lease: SharedLease | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(source: NodesetSource, onChange: (changed: KnownNodeset) => void) {
@@ -68,7 +69,8 @@ export class KnownNodeset {
   }
 
   load(lease: SharedLease | undefined): void {
-    this.#change({ kind: 'loaded', lease });
+    this.#lease = lease;
+    this.#change({ kind: 'loaded' });
   }
 
   fail(error: StudioError): void {
@@ -78,14 +80,18 @@ export class KnownNodeset {
 
   /** The lease is the caller's to give back from now on. */
   takeLease(): SharedLease | undefined {
-    if (this.#situation.kind !== 'loaded') return undefined;
-    const { lease } = this.#situation;
-    this.#change({ kind: 'found' });
+    const lease = this.#lease;
+    this.#lease = undefined;
     return lease;
   }
 
   async giveBack(): Promise<void> {
     await this.takeLease()?.[Symbol.asyncDispose]();
+  }
+
+  /** What runs of it changed elsewhere. */
+  touch(): void {
+    this.#onChange(this);
   }
 
   trackReplica(replica: ReplicaNodeset, change: 'started' | 'ended'): void {

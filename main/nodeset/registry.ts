@@ -70,6 +70,7 @@ class WorkspaceRegistry implements NodesetRegistry {
       clock: this.#runtime.clock,
       logger,
       start: (version, start) => startShared(this.#runtime, version, start),
+      onChange: (name) => this.#known.get(name)?.touch(),
     });
     this.manifests = {
       manifestOf: (nodeType) => options.builtins.manifestOf(nodeType) ?? this.#manifestOf(nodeType),
@@ -84,8 +85,10 @@ class WorkspaceRegistry implements NodesetRegistry {
     );
     const found = new Set([...sources, ...bad.map(({ source }) => source)].map(({ name }) => name));
     for (const [name, known] of this.#known) if (!found.has(name) && !known.isInUse) this.#known.delete(name);
-    for (const { source, error } of bad) this.#knownFor(source).fail(error);
-    const scanned = sources.map((source) => this.#knownFor(source)).filter((known) => !known.isInUse);
+    const idle = (known: KnownNodeset): boolean => !known.isInUse;
+    for (const { source, error } of bad)
+      [this.#knownFor(source)].filter(idle).forEach((known) => known.fail(error));
+    const scanned = sources.map((source) => this.#knownFor(source)).filter(idle);
     await mapLimited(scanned, describedAtOnce, (known) => this.#refresh(known));
   }
 
@@ -212,8 +215,10 @@ class WorkspaceRegistry implements NodesetRegistry {
       const version = known.version ?? (await this.#describe(known, signal));
       const isShared = version.manifest.parallelism === 'shared';
       known.load(isShared ? await this.#pool.acquire(version, { signal, onStage: relay }) : undefined);
-    } catch (error) {
-      known.fail(toStudioError(error, 'nodeset_failed'));
+    } catch (thrown) {
+      const error = toStudioError(thrown, 'nodeset_failed');
+      if (error.code === 'aborted') known.enter(undefined);
+      else known.fail(error);
       throw error;
     }
   }

@@ -19,6 +19,8 @@ export interface SharedPoolOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly start: (version: NodesetVersion, start: LiveStart) => Promise<LiveNodeset>;
+  /** An instance of this nodeset began or ended. */
+  readonly onChange: (name: string) => void;
 }
 
 interface Entry {
@@ -76,7 +78,10 @@ export class SharedPool {
     const starting = this.#options.start(version, { ...start, signal: stop.signal });
     const entry: Entry = { version, starting, stop, live: undefined, users: 0 };
     starting.then(
-      (live) => (entry.live = live),
+      (live) => {
+        entry.live = live;
+        this.#options.onChange(version.source.name);
+      },
       () => undefined,
     );
     this.#entries.set(keyOf(version), entry);
@@ -104,6 +109,7 @@ export class SharedPool {
     );
     const live = await entry.starting.catch(() => undefined);
     if (live) await this.#end(live);
+    this.#options.onChange(entry.version.source.name);
   }
 
   async #end(live: LiveNodeset): Promise<void> {

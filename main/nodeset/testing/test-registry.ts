@@ -57,7 +57,10 @@ export async function createTestRegistry(
       runtime: {
         clock: systemClock,
         spawner: createLocalProcessSpawner({ startHost }),
-        launchers: { typescript: createNodeLauncher(), python },
+        launchers: {
+          typescript: createNodeLauncher({ compileCacheFolder: path.join(root, 'cache', 'code') }),
+          python,
+        },
       },
       ...options,
       ...more,
