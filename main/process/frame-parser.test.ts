@@ -82,7 +82,7 @@ describe('frames', () => {
       [1000, 100_000],
       1024,
     );
-    expect(frames[0]?.segments[0]).toEqual(large);
+    expect(Buffer.compare(frames[0]?.segments[0] ?? Buffer.alloc(0), large)).toBe(0);
     expect(parser.target.length).toBe(1024);
   });
 

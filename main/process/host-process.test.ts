@@ -92,7 +92,7 @@ describe('a host', () => {
 
   it('reports its resident memory by heartbeat and by the system', async () => {
     await using host = await start('serve');
-    for (let waited = 0; host.heartbeatRssBytes === null && waited < 40; waited++) await delay(50);
+    for (let waited = 0; host.heartbeatRssBytes === null && waited < 200; waited++) await delay(50);
     expect(host.heartbeatRssBytes).toBeGreaterThan(10 * 2 ** 20);
     const seen = await host.process.rssBytes();
     expect(seen ?? Infinity).toBeGreaterThan(10 * 2 ** 20);
@@ -117,7 +117,7 @@ describe('a host', () => {
     const grandchild = Number(await host.connection.call('setsid_grandchild', {}, quick));
     expect(isAlive(grandchild)).toBe(true);
     await host.connection.call('busy', {}, quick);
-    expect(await host.stop({ shutdownTimeoutMs: 200, graceMs: 200 })).toMatchObject({ signal: 'SIGTERM' });
+    expect(await host.stop({ shutdownTimeoutMs: 200, graceMs: 5000 })).toMatchObject({ signal: 'SIGTERM' });
     expect([isAlive(host.process.pid), isAlive(grandchild)]).toEqual([false, false]);
   });
 
@@ -204,7 +204,7 @@ describe('all hosts', () => {
     process.kill(hosts[1]?.process.pid ?? 0, 'SIGSTOP');
     const startMs = performance.now();
     await own.stopAll({ deadlineMs: 1500 });
-    expect(performance.now() - startMs).toBeLessThan(2000);
+    expect(performance.now() - startMs).toBeLessThan(3000);
     expect(own.list()).toEqual([]);
     expect(hosts.map((host) => isAlive(host.process.pid))).toEqual([false, false, false]);
   });

@@ -169,16 +169,13 @@ export class SpawnedProcess implements ManagedProcess {
 
   async #awaitExit(file: RotatedFile | undefined): Promise<ExitInfo> {
     const child = this.#child;
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     const exit = await new Promise<ExitInfo>((resolve) => {
       child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
     });
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.after(drainAfterExitMs, resolve);
-      child.once('close', () => {
-        timer[Symbol.dispose]();
-        resolve();
-      });
-    });
+    const drained = Promise.withResolvers<void>();
+    using _timer = this.#clock.after(drainAfterExitMs, drained.resolve);
+    await Promise.race([closed, drained.promise]);
     for (const pipe of child.stdio) pipe?.destroy();
     await file?.[Symbol.asyncDispose]();
     this.#exitInfo = exit;

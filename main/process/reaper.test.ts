@@ -1,0 +1,47 @@
+// The reaper as its engine sees it: there without being waited for, and back when somebody ends it.
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { createOwnerMarker, childMarker } from './owner.ts';
+import { spawnManaged } from './managed-process.ts';
+import { isRunning, readEntry } from './process-table.ts';
+import { startReaper } from './reaper.ts';
+
+describe.runIf(process.platform === 'linux')('a reaper', () => {
+  it('does not keep an engine alive that has nothing left to do', async () => {
+    const registryModule = new URL('./process-registry.ts', import.meta.url).href;
+    const clockModule = new URL('../base/clock.ts', import.meta.url).href;
+    const script = `
+      const { createProcessRegistry } = await import(${JSON.stringify(registryModule)});
+      const { systemClock } = await import(${JSON.stringify(clockModule)});
+      await createProcessRegistry({ clock: systemClock });
+      console.log('done');`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 15_000,
+    });
+    expect(stdout).toBe('done\n');
+  });
+
+  it('that was killed is started again and still knows what to kill, also when asked to end politely', async () => {
+    const ownerMarker = createOwnerMarker();
+    const reaper = startReaper({ ownerMarker, clock: systemClock });
+    const child = await spawnManaged(
+      { command: '/bin/sleep', args: ['1000'], cwd: '/', label: 'sleeper', parentDeathSignal: false },
+      { clock: systemClock, marker: childMarker(ownerMarker, 1) },
+    );
+    reaper.started(child.identity);
+    const first = reaper.pid ?? 0;
+    process.kill(first, 'SIGKILL');
+    while (reaper.pid === undefined || reaper.pid === first) await delay(20);
+    const second = reaper.pid;
+    process.kill(second, 'SIGTERM');
+    await delay(200);
+    expect(
+      isRunning(readEntry(second) ?? { pid: 0, state: 'X', parentPid: 0, group: 0, startTicks: 0 }),
+    ).toBe(true);
+    await reaper[Symbol.asyncDispose]();
+    expect(await child.exited).toEqual({ exitCode: null, signal: 'SIGKILL' });
+  });
+});
