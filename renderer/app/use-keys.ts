@@ -1,0 +1,36 @@
+// Listens to the keyboard once for the whole window and runs commands. Text fields keep their own keys.
+import { useEffect } from 'react';
+import { useStudio } from '../store/use-studio.tsx';
+import { isMac } from '../ui/platform.ts';
+import { chordOf, resolveKey, worksWhileTyping } from './key-bindings.ts';
+
+const sequenceMs = 1000;
+
+export function useKeys(): void {
+  const { commands, store } = useStudio();
+  useEffect(() => {
+    let previous: { readonly chord: string; readonly atMs: number } | null = null;
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented) return;
+      const chord = chordOf(event, isMac);
+      if (chord === null || (isTyping(event.target) && !worksWhileTyping(chord))) return;
+      // A dialog has the keyboard to itself: it closes with Escape by its own means.
+      if (store.getState().overlay !== 'none' || document.querySelector('[role="alertdialog"]')) return;
+      const earlier = previous && event.timeStamp - previous.atMs < sequenceMs ? previous.chord : null;
+      const outcome = resolveKey(chord, earlier, ['global', 'detail', 'player']);
+      previous = outcome.kind === 'prefix' ? { chord, atMs: event.timeStamp } : null;
+      if (outcome.kind !== 'command') return;
+      if (commands.run(outcome.id)) event.preventDefault();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [commands, store]);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !['checkbox', 'radio', 'button'].includes(target.type);
+  return (
+    target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable
+  );
+}

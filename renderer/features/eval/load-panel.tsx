@@ -1,0 +1,84 @@
+// What must still be loaded before the environment can say anything, with its stages and its log.
+import { useEffect, useState } from 'react';
+import type { Introspection } from '#contract/requests.ts';
+import { useStudio, useStudioState } from '../../store/use-studio.tsx';
+import { ErrorCallout } from '../../ui/error-callout.tsx';
+import { useAction } from '../../ui/use-request.ts';
+import type { IntrospectionState } from './use-introspection.ts';
+
+const logEveryMs = 1000;
+
+export function LoadPanel({
+  state,
+}: {
+  readonly state: IntrospectionState & { readonly value: Introspection };
+}) {
+  const changed = useStudioState((studio) => studio.nodesets);
+  const failed = state.value.nodesets
+    .map((nodeset) => changed[nodeset.name] ?? nodeset)
+    .filter((nodeset) => nodeset.error);
+  const unknown = state.value.missing.filter(
+    (name) => !state.value.nodesets.some((nodeset) => nodeset.name === name),
+  );
+  return (
+    <div className="stack load-panel">
+      <div className="row spread">
+        <span>
+          <strong>{state.isLoading ? 'Loading ' : 'Not loaded yet: '}</strong>
+          {state.unloaded.map((name, at) => (
+            <span key={name}>
+              {at > 0 ? ', ' : ''}
+              {name}
+              {changed[name]?.stage ? <span className="faint"> ({changed[name].stage})</span> : null}
+            </span>
+          ))}
+        </span>
+        <button type="button" className="button" disabled={state.isLoading} onClick={state.load}>
+          {state.isLoading ? 'Loading' : 'Load'}
+        </button>
+      </div>
+      {unknown.length > 0 ? (
+        <p className="small muted">
+          No nodeset is called {unknown.join(' or ')}. Put it into the workspace’s nodesets folder, or add its
+          folder in Settings.
+        </p>
+      ) : null}
+      {failed.map((nodeset) => (
+        <div key={nodeset.name} className="callout bad" role="alert">
+          <div className="body">
+            <strong>{nodeset.name} did not load.</strong> {nodeset.error}
+          </div>
+        </div>
+      ))}
+      {state.unloaded.map((name) => (
+        <NodesetLog key={name} name={name} isLoading={state.isLoading} />
+      ))}
+    </div>
+  );
+}
+
+function NodesetLog({ name, isLoading }: { readonly name: string; readonly isLoading: boolean }) {
+  const { client } = useStudio();
+  const [isOpen, setOpen] = useState(false);
+  const [lines, setLines] = useState<readonly string[] | null>(null);
+  const reading = useAction();
+  const { run } = reading;
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const read = (): void =>
+      run(async () => setLines((await client.request('nodesets.log', { name })).lines.slice(-200)));
+    read();
+    if (!isLoading) return undefined;
+    const timer = setInterval(read, logEveryMs);
+    return () => clearInterval(timer);
+  }, [client, name, isOpen, isLoading, run]);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Log of {name}</summary>
+      {reading.error ? <ErrorCallout title="The log could not be read." error={reading.error} /> : null}
+      <pre className="log" tabIndex={0}>
+        {lines === null ? '' : lines.length === 0 ? 'Nothing logged yet.' : lines.join('\n')}
+      </pre>
+    </details>
+  );
+}
