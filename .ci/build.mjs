@@ -39,6 +39,7 @@ const targets = {
         cli: 'main/hosts/cli.ts',
         'node-host': 'main/nodeset/hosts/node-host.ts',
         'reaper-main': 'main/process/reaper-main.ts',
+        'bulk-worker': 'main/store/bulk-worker.ts',
         agentcanvas: 'main/nodeset/author/agentcanvas.ts',
       };
       await build({ ...nodeBundle, entryPoints: entries, outdir: 'dist/engine' });

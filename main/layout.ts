@@ -9,6 +9,8 @@ export interface EngineLayout {
   readonly resources: string;
   readonly nodeHost: string;
   readonly reaper: string;
+  /** Entry of the worker thread for bulk work. */
+  readonly bulkWorker: URL;
   /** What `import … from 'agentcanvas'` in a nodeset resolves to. */
   readonly authorModule: string;
   /** The built interface; missing in a checkout that never built it. */
@@ -24,6 +26,7 @@ export function engineLayout(from: string = import.meta.url): EngineLayout {
       resources: path.join(root, 'resources'),
       nodeHost: path.join(here, 'nodeset/hosts/node-host.ts'),
       reaper: path.join(here, 'process/reaper-main.ts'),
+      bulkWorker: new URL('./store/bulk-worker.ts', from),
       authorModule: path.join(here, 'nodeset/author/agentcanvas.ts'),
       renderer: path.join(root, 'dist/renderer'),
     };
@@ -32,6 +35,7 @@ export function engineLayout(from: string = import.meta.url): EngineLayout {
     resources: firstExisting(path.join(here, '../resources'), path.join(here, '../../resources')),
     nodeHost: path.join(here, 'node-host.mjs'),
     reaper: path.join(here, 'reaper-main.mjs'),
+    bulkWorker: new URL('./bulk-worker.mjs', from),
     authorModule: path.join(here, 'agentcanvas.mjs'),
     renderer: path.join(here, '../renderer'),
   };

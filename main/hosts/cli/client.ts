@@ -1,11 +1,15 @@
 // The command line's connection: this process's own engine when the workspace is free, else its owner's.
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { z } from 'zod';
 import { createStudio, type Studio } from '../../studio.ts';
-import { readOwner } from '../../workspace-owner.ts';
+import { systemClock } from '../../base/clock.ts';
+import { sleep } from '../../base/abort.ts';
 import type { RequestInput, RequestName, RequestOutput, Transport } from '../../contract/api.ts';
 import type { ErrorInfo } from '../../contract/error.ts';
 import { StudioError } from '../../base/errors.ts';
 import { localTransport } from '../engine.ts';
-import { connectToOwner } from '../owner-socket.ts';
+import { connectToOwner, ownerSocketPath, serveOwnerSocket } from '../owner-socket.ts';
 
 export interface Client extends AsyncDisposable {
   readonly transport: Transport;
@@ -33,31 +37,68 @@ export interface ClientOptions {
   readonly readOnly?: boolean;
 }
 
+/** What the owner announces in its file. */
+const ownerAddress = z.object({ socketPath: z.string(), secret: z.string() });
+const ownerStartMs = 5000;
+
 export async function openClient(options: ClientOptions): Promise<Client> {
-  const studio = await createStudio({
-    host: 'cli',
-    workspace: options.workspace,
-    trust: options.trust ?? [],
-  }).catch((thrown: unknown) => {
-    if (thrown instanceof StudioError && thrown.code === 'workspace_busy') return null;
-    throw thrown;
-  });
-  if (studio) return clientOf(localTransport(studio), studio, () => studio[Symbol.asyncDispose]());
-  const owner = await readOwner(options.workspace);
+  const deadlineMs = systemClock.monotonic() + ownerStartMs;
+  for (;;) {
+    try {
+      return await ownClient(options);
+    } catch (thrown) {
+      if (!(thrown instanceof StudioError) || thrown.code !== 'workspace_busy') throw thrown;
+      const client = await clientOfOwner(options, thrown);
+      if (client) return client;
+      // The owner holds the lock and does not listen yet, or has just let go of it.
+      if (systemClock.monotonic() > deadlineMs) return readOnlyClient(options, thrown);
+      await sleep(systemClock, 100);
+    }
+  }
+}
+
+async function ownClient({ workspace, trust = [] }: ClientOptions): Promise<Client> {
+  const studio = await createStudio({ host: 'cli', workspace, trust });
+  const secret = randomBytes(16).toString('hex');
+  const socketPath = ownerSocketPath(studio.workspaceFolder);
   try {
-    const transport = await connectToOwner(owner.socketPath, owner.secret);
-    const client = clientOf(transport, null, () => Promise.resolve(transport[Symbol.dispose]()));
-    for (const folder of options.trust ?? []) await client.request('trust.add', { folder });
-    return client;
-  } catch (thrown) {
-    if (!options.readOnly) throw thrown;
-    const reader = await createStudio({
-      host: 'cli',
-      workspace: options.workspace,
-      trust: [],
-      readOnly: true,
+    const server = await serveOwnerSocket(studio, socketPath, secret);
+    await studio.announce(JSON.stringify({ socketPath, secret }));
+    return clientOf(localTransport(studio), studio, async () => {
+      await server[Symbol.asyncDispose]();
+      await studio[Symbol.asyncDispose]();
     });
-    return clientOf(localTransport(reader), reader, () => reader[Symbol.asyncDispose]());
+  } catch (thrown) {
+    await studio[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** Null when the owner is not reachable (yet). */
+async function clientOfOwner({ trust = [] }: ClientOptions, busy: StudioError): Promise<Client | null> {
+  const address = ownerAddress.safeParse(parseJson(busy.details['address']));
+  if (!address.success) return null;
+  const transport = await connectToOwner(address.data.socketPath, address.data.secret).catch(() => null);
+  if (!transport) return null;
+  const client = clientOf(transport, null, async () => transport[Symbol.dispose]());
+  for (const folder of trust)
+    await client.request('trust.add', {
+      folder: path.resolve(process.env['INIT_CWD'] ?? process.cwd(), folder),
+    });
+  return client;
+}
+
+async function readOnlyClient({ workspace, readOnly }: ClientOptions, busy: StudioError): Promise<Client> {
+  if (!readOnly) throw busy;
+  const reader = await createStudio({ host: 'cli', workspace, readOnly: true });
+  return clientOf(localTransport(reader), reader, () => reader[Symbol.asyncDispose]());
+}
+
+function parseJson(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return null;
   }
 }
 

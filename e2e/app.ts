@@ -1,0 +1,151 @@
+// The app under test: a fresh workspace in a folder with a space, a host on it, a page that watches for everything that
+// must never happen (console errors, uncaught exceptions, violations of the content security policy).
+import { _electron, chromium, test as base, expect, type Page } from '@playwright/test';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+export const root = path.resolve(import.meta.dirname, '..');
+export const screenshots = path.join(root, 'e2e/screenshots');
+
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface App {
+  readonly page: Page;
+  readonly workspace: string;
+  /** The command line on the same workspace. */
+  readonly cli: (...args: readonly string[]) => Promise<CommandResult>;
+  /** Another page of the same host, as a second window of the browser. */
+  readonly openAnother: () => Promise<Page>;
+  /** Process id of the engine. */
+  readonly enginePid: number;
+}
+
+interface Host {
+  readonly page: Page;
+  readonly enginePid: number;
+  readonly openAnother: () => Promise<Page>;
+  readonly close: () => Promise<void>;
+}
+
+const environment = (workspace: string): Record<string, string> => ({
+  ...(process.env as Record<string, string>),
+  AGENTCANVAS_HOME: path.join(workspace, '..', 'home'),
+});
+
+export const test = base.extend<{ app: App; faults: string[] }>({
+  faults: async ({}, use) => {
+    const faults: string[] = [];
+    await use(faults);
+    expect(faults, 'console errors, exceptions and policy violations').toEqual([]);
+  },
+  app: async ({ faults }, use, info) => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'e2e space '));
+    const workspace = path.join(folder, 'My workspace');
+    await mkdir(workspace);
+    const host =
+      info.project.name === 'electron'
+        ? await startElectron(workspace, faults)
+        : await startWeb(workspace, faults);
+    await use({
+      page: host.page,
+      workspace,
+      enginePid: host.enginePid,
+      openAnother: host.openAnother,
+      cli: (...args) => runCli(workspace, args),
+    });
+    await host.close();
+    await rm(folder, { recursive: true, force: true });
+  },
+});
+
+export { expect };
+
+async function startWeb(workspace: string, faults: string[]): Promise<Host> {
+  const server = spawn(
+    process.execPath,
+    [path.join(root, 'dist/engine/cli.mjs'), 'serve', '--json', '--workspace', workspace],
+    { env: environment(workspace), stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const address = await servingAddress(server);
+  const executablePath = process.env['AGENTCANVAS_CHROMIUM'];
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const open = async (): Promise<Page> => {
+    const page = await context.newPage();
+    watchPage(page, faults);
+    await page.goto(address);
+    return page;
+  };
+  return {
+    page: await open(),
+    enginePid: server.pid ?? 0,
+    openAnother: open,
+    async close() {
+      await browser.close();
+      server.kill('SIGTERM');
+      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
+    },
+  };
+}
+
+async function startElectron(workspace: string, faults: string[]): Promise<Host> {
+  const app = await _electron.launch({ args: [root, '--workspace', workspace], env: environment(workspace) });
+  const page = await app.firstWindow();
+  watchPage(page, faults);
+  return {
+    page,
+    enginePid: app.process().pid ?? 0,
+    openAnother: () => Promise.reject(new Error('The desktop app has one window.')),
+    close: () => app.close(),
+  };
+}
+
+/** The address from the line `{"event":"serving",…}`. */
+async function servingAddress(server: ChildProcess): Promise<string> {
+  if (!server.stdout) throw new Error('no output');
+  for await (const line of createInterface({ input: server.stdout })) {
+    const event = JSON.parse(line) as { event?: string; address?: string };
+    if (event.event === 'serving' && event.address) return event.address;
+  }
+  throw new Error('The host ended before it was serving.');
+}
+
+function watchPage(page: Page, faults: string[]): void {
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+  void page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) =>
+      console.error(
+        `policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`,
+      ),
+    );
+  });
+}
+
+async function runCli(workspace: string, args: readonly string[]): Promise<CommandResult> {
+  const child = spawn(
+    process.execPath,
+    [path.join(root, 'dist/engine/cli.mjs'), '--workspace', workspace, ...args],
+    { env: environment(workspace), stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  await once(child, 'close');
+  return { code: child.exitCode, stdout, stderr };
+}

@@ -1,0 +1,165 @@
+// Requests to services, one line each where possible. Shapes are the contract's, decisions the services'.
+import os from 'node:os';
+import { StudioError } from './base/errors.ts';
+import type { Settings } from './contract/settings.ts';
+import type { RequestOutput } from './contract/api.ts';
+import type { Handlers } from './dispatch.ts';
+import { examine } from './doctor.ts';
+import type { ExecutionGuard } from './eval/execution-guard.ts';
+import type { GraphSource } from './eval/ports.ts';
+import type { RunService } from './eval/run-service.ts';
+import type { EventFeed } from './event-feed.ts';
+import { graphListItemOf } from './graph-source.ts';
+import type { GraphLibrary } from './graph/library.ts';
+import type { EngineLayout } from './layout.ts';
+import type { NodesetRegistry } from './nodeset/ports.ts';
+import { createRunHandlers } from './run-handlers.ts';
+import type { RunStore } from './store/ports.ts';
+import { appVersion } from './version.ts';
+import type { WorkspaceAccess } from './workspace-access.ts';
+
+export type HostKind = 'electron' | 'web' | 'cli';
+
+export interface HandlerServices {
+  readonly host: HostKind;
+  readonly layout: EngineLayout;
+  readonly access: WorkspaceAccess;
+  readonly readOnly: boolean;
+  readonly store: RunStore;
+  readonly registry: NodesetRegistry;
+  readonly guard: ExecutionGuard;
+  readonly graphs: GraphSource;
+  readonly library: GraphLibrary;
+  readonly runs: RunService;
+  readonly feed: EventFeed;
+  readonly openFolder: ((folder: string) => Promise<void>) | undefined;
+  readonly settings: () => Settings;
+  readonly replaceSettings: (settings: Settings) => Promise<void>;
+}
+
+type NodesetRequests = Extract<keyof Handlers, `nodesets.${string}`>;
+type GraphRequests = Extract<keyof Handlers, `graphs.${string}`>;
+
+export function createHandlers(services: HandlerServices): Handlers {
+  const { access, guard, settings } = services;
+  const writable = (): void => {
+    if (services.readOnly)
+      throw new StudioError('read_only', 'This workspace is open read-only: another process owns it.');
+  };
+  return {
+    'app.info': async () => appInfo(services),
+    'guard.get': async () => ({ holder: guard.holder }),
+    ...graphHandlers(services, writable),
+    ...nodesetHandlers(services),
+    ...createRunHandlers(services, writable),
+    'settings.get': async () => ({ settings: settings(), path: access.workspace.settingsPath }),
+    'settings.set': async ({ settings: next }) => {
+      writable();
+      await services.replaceSettings(next);
+      return {};
+    },
+    'trust.list': async () => ({ folders: [...(await access.trust.folders())] }),
+    'trust.add': async ({ folder }) => {
+      await access.trust.add(folder);
+      await services.registry.scan();
+      return {};
+    },
+    'trust.remove': async ({ folder }) => {
+      await access.trust.remove(folder);
+      return {};
+    },
+    'doctor.run': async () =>
+      examine({
+        registry: services.registry,
+        workspaceFolder: access.workspace.folder,
+        freeBytes: () => services.store.freeBytes(),
+        pauseBelowBytes: settings().processLimits.pauseBelowFreeMb * 1e6,
+        python: settings().python,
+      }),
+    'shell.openFolder': async ({ runId }) => {
+      if (!services.openFolder)
+        throw new StudioError(
+          'unsupported',
+          `This host cannot open folders. The run is at ${services.store.folderOf(runId)}`,
+        );
+      await services.openFolder(services.store.folderOf(runId));
+      return {};
+    },
+  };
+}
+
+function appInfo({ host, layout, access, readOnly, openFolder }: HandlerServices): RequestOutput<'app.info'> {
+  return {
+    version: appVersion,
+    workspace: access.workspace.folder,
+    library: layout.resources,
+    readOnly,
+    host,
+    platform: process.platform,
+    capabilities: [...(openFolder ? ['openFolder'] : []), ...(host === 'electron' ? ['notices'] : [])],
+    cores: os.availableParallelism(),
+    memoryBytes: os.totalmem(),
+    docsUrl: null,
+  };
+}
+
+function graphHandlers(
+  { graphs, library, runs, feed }: HandlerServices,
+  writable: () => void,
+): Pick<Handlers, GraphRequests> {
+  return {
+    'graphs.list': async () => ({ graphs: (await library.list()).map(graphListItemOf) }),
+    'graphs.read': async ({ ref }) => {
+      const { item, text, definition } = await graphs.load(ref);
+      return { item, text, definition, diagnostics: [...graphs.validate(definition)] };
+    },
+    'graphs.validate': async ({ ref, text }) => {
+      if ((ref === undefined) === (text === undefined))
+        throw new StudioError('invalid_input', 'Give either ref or text.');
+      const definition = text === undefined ? (await graphs.load(ref ?? '')).definition : graphs.parse(text);
+      return { diagnostics: [...graphs.validate(definition)] };
+    },
+    'graphs.introspect': async ({ ref, load }, signal) => runs.introspect(ref, { load, signal }),
+    'graphs.save': async ({ ref, text }) => {
+      writable();
+      const definition = graphs.parse(text);
+      const file = await library.save(ref, text);
+      feed.publish('graphs.changed', {});
+      return { ref: file.ref, diagnostics: [...graphs.validate(definition)] };
+    },
+    'graphs.import': async ({ name, text }) => {
+      writable();
+      const file = await library.add(name, text);
+      feed.publish('graphs.changed', {});
+      return { ref: file.ref };
+    },
+  };
+}
+
+function nodesetHandlers({ registry }: HandlerServices): Pick<Handlers, NodesetRequests> {
+  const nodes = (): RequestOutput<'nodesets.nodes'>['nodes'] =>
+    [
+      ...new Map(
+        registry
+          .list()
+          .flatMap(({ nodeTypes }) =>
+            nodeTypes.map((type) => [type, registry.manifests.manifestOf(type)] as const),
+          ),
+      ).values(),
+    ].filter((manifest) => manifest !== undefined);
+  return {
+    'nodesets.list': async () => ({ nodesets: [...registry.list()] }),
+    'nodesets.nodes': async () => ({ nodes: nodes() }),
+    'nodesets.load': async ({ name }, signal) => registry.load(name, { signal }),
+    'nodesets.unload': async ({ name }) => {
+      await registry.unload(name);
+      return {};
+    },
+    'nodesets.reload': async ({ name }) => registry.reload(name),
+    'nodesets.rescan': async () => {
+      await registry.scan();
+      return { nodesets: [...registry.list()] };
+    },
+    'nodesets.log': async ({ name }) => ({ lines: [...registry.logTail(name)] }),
+  };
+}

@@ -1,0 +1,184 @@
+// The composition root: the only place that calls constructors. Whatever is acquired here is released in reverse order,
+// and nothing the studio started is alive after it is disposed.
+import os from 'node:os';
+import path from 'node:path';
+import { systemClock } from './base/clock.ts';
+import { silentLogger, type Logger } from './base/logger.ts';
+import type { Settings } from './contract/settings.ts';
+import { createDispatcher, type Dispatcher } from './dispatch.ts';
+import { createExecutionGuard } from './eval/execution-guard.ts';
+import { createQueueFile } from './eval/queue-file.ts';
+import { RunService, type RunServicePorts } from './eval/run-service.ts';
+import { EventFeed } from './event-feed.ts';
+import { createGraphSource } from './graph-source.ts';
+import { GraphLibrary } from './graph/library.ts';
+import { createShellHookRunner } from './graph/shell-hook-runner.ts';
+import { engineLayout, type EngineLayout } from './layout.ts';
+import { createNodesetLayer } from './nodeset-layer.ts';
+import { createHandlers, type HostKind } from './request-handlers.ts';
+import { atomicWrite } from './store/atomic-write.ts';
+import { createBulkThread } from './store/bulk-thread.ts';
+import { nodeFileSystem } from './store/node-file-system.ts';
+import { collectProvenance } from './store/provenance.ts';
+import { createRunId } from './store/run-id.ts';
+import { openRunStore } from './store/run-store.ts';
+import type { Workspace } from './store/workspace.ts';
+import { appVersion } from './version.ts';
+import { openWorkspace, type WorkspaceAccess } from './workspace-access.ts';
+
+export interface StudioOptions {
+  readonly host: HostKind;
+  readonly workspace?: string | undefined;
+  /** Folders to trust for good before anything runs. */
+  readonly trust?: readonly string[];
+  readonly readOnly?: boolean;
+  readonly logger?: Logger;
+  /** Opens a folder of the workspace for the user, where the host can. */
+  readonly openFolder?: (folder: string) => Promise<void>;
+}
+
+export interface Studio extends AsyncDisposable {
+  readonly dispatcher: Dispatcher;
+  readonly feed: EventFeed;
+  readonly logger: Logger;
+  readonly layout: EngineLayout;
+  readonly workspaceFolder: string;
+  /** Publishes where this process takes the requests of others. */
+  announce(address: string): Promise<void>;
+  /** Label of the run that holds the engine now. */
+  activeRun(): string | null;
+  /** Ends every child at once. */
+  killAll(): void;
+}
+
+/** Throws `workspace_busy`, `read_only` or `corrupt`; then nothing is left open. */
+export async function createStudio(options: StudioOptions): Promise<Studio> {
+  await using stack = new AsyncDisposableStack();
+  const { logger = silentLogger, readOnly = false } = options;
+  const clock = systemClock;
+  const layout = engineLayout();
+  const access = stack.use(
+    await openWorkspace({ workspace: options.workspace, readOnly, resources: layout.resources }),
+  );
+  for (const folder of options.trust ?? [])
+    await access.trust.add(path.resolve(process.env['INIT_CWD'] ?? process.cwd(), folder));
+  const { workspace } = access;
+  const feed = stack.use(new EventFeed(clock));
+  let settings = await readSettings(access, feed);
+
+  const nodesets = stack.use(
+    await createNodesetLayer({
+      clock,
+      logger,
+      layout,
+      cacheFolder: path.join(workspace.cacheFolder, 'nodesets'),
+      folders: [workspace.nodesetsFolder, ...settings.nodesetFolders].map((folder) => ({
+        folder,
+        origin: 'workspace' as const,
+      })),
+      isTrusted: (file) => access.trust.trusts(file),
+      python: settings.python,
+    }),
+  );
+  const bulk = stack.use(createBulkThread(layout.bulkWorker));
+  const store = stack.use(
+    await openRunStore({
+      fileSystem: nodeFileSystem,
+      clock,
+      logger,
+      bulk,
+      readOnly,
+      runsFolder: workspace.runsFolder,
+      trashFolder: workspace.trashFolder,
+      indexPath: workspace.indexPath,
+    }),
+  );
+  const library = new GraphLibrary({
+    libraryFolder: path.join(layout.resources, 'graphs'),
+    workspaceFolder: workspace.graphsFolder,
+    writeFile: (file, text) => atomicWrite(nodeFileSystem, file, text),
+  });
+  const { registry } = nodesets;
+  await registry.scan();
+  stack.use(registry.onChange((nodeset) => feed.publish('nodeset.changed', { nodeset })));
+  const graphs = createGraphSource(library, registry.manifests);
+  const guard = createExecutionGuard(clock);
+  const parts = {
+    clock,
+    logger,
+    store,
+    registry,
+    guard,
+    graphs,
+    events: feed,
+    settings: () => settings,
+    sequence: () => feed.sequence,
+  };
+  const runs = stack.use(createRunService(parts, workspace));
+  if (!readOnly) await runs.recover();
+  const replaceSettings = async (next: Settings): Promise<void> => {
+    await access.settings.write(next);
+    settings = next;
+  };
+  const { host, openFolder } = options;
+  const services = {
+    ...parts,
+    host,
+    openFolder,
+    layout,
+    access,
+    readOnly,
+    library,
+    runs,
+    feed,
+    replaceSettings,
+  };
+  const dispatcher = createDispatcher({ handlers: createHandlers(services), logger });
+  const resources = stack.move();
+  return {
+    dispatcher,
+    feed,
+    logger,
+    layout,
+    workspaceFolder: workspace.folder,
+    announce: async (address) => access.lock?.announce(address),
+    activeRun: () => (guard.holder?.kind === 'eval' ? guard.holder.label : null),
+    killAll: () => void nodesets.processes.stopAll({ deadlineMs: 0 }),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+type SharedPorts = Pick<
+  RunServicePorts,
+  'clock' | 'logger' | 'store' | 'registry' | 'guard' | 'graphs' | 'events' | 'settings' | 'sequence'
+>;
+
+function createRunService(shared: SharedPorts, workspace: Workspace): RunService {
+  return new RunService({
+    ...shared,
+    queueStorage: createQueueFile(
+      nodeFileSystem,
+      path.join(workspace.cacheFolder, 'queue.json'),
+      shared.logger,
+    ),
+    machine: {
+      cores: os.availableParallelism(),
+      memoryBytes: os.totalmem(),
+      freeMemoryBytes: () => os.freemem(),
+    },
+    newRunId: () => createRunId(shared.clock),
+    provenance: (known) => collectProvenance({ ...known, appVersion, workspaceFolder: workspace.folder }),
+    hooks: createShellHookRunner(),
+  });
+}
+
+async function readSettings(access: WorkspaceAccess, feed: EventFeed): Promise<Settings> {
+  const { value, problem } = await access.settings.read();
+  if (problem)
+    feed.publish('notice', {
+      level: 'warning',
+      message: `The settings could not be read and the last good ones are used: ${problem}`,
+      runId: null,
+    });
+  return value;
+}
