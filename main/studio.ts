@@ -2,7 +2,7 @@
 // and nothing the studio started is alive after it is disposed.
 import os from 'node:os';
 import path from 'node:path';
-import { systemClock } from './base/clock.ts';
+import { systemClock, type Clock } from './base/clock.ts';
 import { silentLogger, type Logger } from './base/logger.ts';
 import type { Settings } from './contract/settings.ts';
 import { createDispatcher, type Dispatcher } from './dispatch.ts';
@@ -14,13 +14,15 @@ import { createGraphSource } from './graph-source.ts';
 import { GraphLibrary } from './graph/library.ts';
 import { createShellHookRunner } from './graph/shell-hook-runner.ts';
 import { engineLayout, type EngineLayout } from './layout.ts';
-import { createNodesetLayer } from './nodeset-layer.ts';
+import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
 import { createHandlers, type HostKind } from './request-handlers.ts';
 import { atomicWrite } from './store/atomic-write.ts';
+import type { BulkWork } from './store/bulk-work.ts';
 import { createBulkThread } from './store/bulk-thread.ts';
 import { nodeFileSystem } from './store/node-file-system.ts';
 import { collectProvenance } from './store/provenance.ts';
 import { createRunId } from './store/run-id.ts';
+import type { RunStore } from './store/ports.ts';
 import { openRunStore } from './store/run-store.ts';
 import type { Workspace } from './store/workspace.ts';
 import { appVersion } from './version.ts';
@@ -66,38 +68,11 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   const feed = stack.use(new EventFeed(clock));
   let settings = await readSettings(access, feed);
 
-  const nodesets = stack.use(
-    await createNodesetLayer({
-      clock,
-      logger,
-      layout,
-      cacheFolder: path.join(workspace.cacheFolder, 'nodesets'),
-      folders: [workspace.nodesetsFolder, ...settings.nodesetFolders].map((folder) => ({
-        folder,
-        origin: 'workspace' as const,
-      })),
-      isTrusted: (file) => access.trust.trusts(file),
-      python: settings.python,
-    }),
-  );
+  const opened = { clock, logger, layout, access, readOnly };
+  const nodesets = stack.use(await openNodesets(opened, settings));
   const bulk = stack.use(createBulkThread(layout.bulkWorker));
-  const store = stack.use(
-    await openRunStore({
-      fileSystem: nodeFileSystem,
-      clock,
-      logger,
-      bulk,
-      readOnly,
-      runsFolder: workspace.runsFolder,
-      trashFolder: workspace.trashFolder,
-      indexPath: workspace.indexPath,
-    }),
-  );
-  const library = new GraphLibrary({
-    libraryFolder: path.join(layout.resources, 'graphs'),
-    workspaceFolder: workspace.graphsFolder,
-    writeFile: (file, text) => atomicWrite(nodeFileSystem, file, text),
-  });
+  const store = stack.use(await openStore(opened, bulk));
+  const library = openLibrary(opened);
   const { registry } = nodesets;
   await registry.scan();
   stack.use(registry.onChange((nodeset) => feed.publish('nodeset.changed', { nodeset })));
@@ -146,6 +121,54 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     killAll: () => void nodesets.processes.stopAll({ deadlineMs: 0 }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+interface Opened {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly layout: EngineLayout;
+  readonly access: WorkspaceAccess;
+  readonly readOnly: boolean;
+}
+
+function openNodesets({ clock, logger, layout, access }: Opened, settings: Settings): Promise<NodesetLayer> {
+  const { workspace, trust } = access;
+  const folders = [workspace.nodesetsFolder, ...settings.nodesetFolders].map((folder) => ({
+    folder,
+    origin: 'workspace' as const,
+  }));
+  const cacheFolder = path.join(workspace.cacheFolder, 'nodesets');
+  return createNodesetLayer({
+    clock,
+    logger,
+    layout,
+    cacheFolder,
+    folders,
+    isTrusted: (file) => trust.trusts(file),
+    python: settings.python,
+  });
+}
+
+function openStore({ clock, logger, access, readOnly }: Opened, bulk: BulkWork): Promise<RunStore> {
+  const { runsFolder, trashFolder, indexPath } = access.workspace;
+  return openRunStore({
+    fileSystem: nodeFileSystem,
+    clock,
+    logger,
+    bulk,
+    readOnly,
+    runsFolder,
+    trashFolder,
+    indexPath,
+  });
+}
+
+function openLibrary({ layout, access }: Opened): GraphLibrary {
+  return new GraphLibrary({
+    libraryFolder: path.join(layout.resources, 'graphs'),
+    workspaceFolder: access.workspace.graphsFolder,
+    writeFile: (file, text) => atomicWrite(nodeFileSystem, file, text),
+  });
 }
 
 type SharedPorts = Pick<

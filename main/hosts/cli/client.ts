@@ -91,7 +91,7 @@ async function clientOfOwner({ trust = [] }: ClientOptions, busy: StudioError): 
 async function readOnlyClient({ workspace, readOnly }: ClientOptions, busy: StudioError): Promise<Client> {
   if (!readOnly) throw busy;
   const reader = await createStudio({ host: 'cli', workspace, readOnly: true });
-  return clientOf(localTransport(reader), reader, () => reader[Symbol.asyncDispose]());
+  return clientOf(localTransport(reader), reader, async () => reader[Symbol.asyncDispose]());
 }
 
 function parseJson(text: unknown): unknown {
