@@ -2,7 +2,7 @@
 // never fails a write of a run, and damage ends in a rebuild that says why.
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { messageOf, StudioError } from '../base/errors.ts';
+import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { EpisodeAttempt, EpisodeRow, RunListItem, RunRecord, RunSummary } from '../contract/run.ts';
 import { headlineMetric } from '../stats/aggregate.ts';
@@ -12,6 +12,7 @@ import { listEpisodes, listRuns } from './index-queries.ts';
 import type { EpisodeQuery, FileSystemPort, IndexReport, Page, RunListQuery } from './ports.ts';
 import { RunIndex, type IndexedNumbers, type RunStamp } from './run-index.ts';
 import { runFiles } from './run-folder.ts';
+import { toStorageError } from './storage-error.ts';
 import type { RunObserver } from './run-handle.ts';
 
 export interface IndexKeeperOptions {
@@ -50,7 +51,7 @@ export class IndexKeeper implements RunObserver {
     } catch (error) {
       logger.warn('the index cannot be opened and is built anew', { indexPath, reason: messageOf(error) });
       for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
-      const keeper = new IndexKeeper(options, openDatabase(indexPath).database);
+      const keeper = new IndexKeeper(options, openAnew(indexPath));
       keeper.#rebuiltBecause = messageOf(error);
       return keeper;
     }
@@ -125,7 +126,7 @@ export class IndexKeeper implements RunObserver {
       if (this.#stale !== null) await this.refresh();
       return query(this.#database);
     } catch (error) {
-      if (!isDamage(error)) throw toIndexError(error);
+      if (!isDamage(error)) throw toStorageError(error, 'read the index');
       await this.rebuild(messageOf(error));
       return query(this.#database);
     }
@@ -182,7 +183,7 @@ export class IndexKeeper implements RunObserver {
     logger.warn('rebuilding the index', { because });
     this.#database.close();
     for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
-    this.#database = openDatabase(indexPath).database;
+    this.#database = openAnew(indexPath);
     this.#index = new RunIndex(this.#database);
     this.#rebuiltBecause = because;
   }
@@ -205,6 +206,14 @@ export class IndexKeeper implements RunObserver {
   }
 }
 
+function openAnew(path: string): DatabaseSync {
+  try {
+    return openDatabase(path).database;
+  } catch (error) {
+    throw toStorageError(error, `make the index ${path}`);
+  }
+}
+
 const planSlice = 500;
 
 function nextTurn(): Promise<void> {
@@ -213,9 +222,4 @@ function nextTurn(): Promise<void> {
 
 export function numbersOf(summary: RunSummary): IndexedNumbers {
   return { counts: summary.counts, headline: headlineMetric(summary) };
-}
-
-function toIndexError(error: unknown): unknown {
-  if (error instanceof StudioError) return error;
-  return new StudioError('io_failed', `The index cannot be read: ${messageOf(error)}`, { cause: error });
 }

@@ -189,8 +189,12 @@ export class Journal implements AsyncDisposable {
     }
   }
 
-  /** After a failed fsync the kernel may have dropped the pages: a new handle, cut back to what is known to be there. */
+  /**
+   * After a failed fsync the kernel may have dropped the pages: a new handle, cut back to what is known to be there.
+   * The old handle cuts first, because a new one may not be had right now.
+   */
   async #repair(): Promise<void> {
+    await this.#handle.truncate(this.#durableBytes).catch(() => undefined);
     await this.#handle.close().catch(() => undefined);
     this.#handle = await this.#fileSystem.open(this.#path, 'append');
     await this.#handle.truncate(this.#durableBytes);

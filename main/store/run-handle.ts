@@ -163,12 +163,12 @@ class OpenRun implements RunHandle {
     return (await readCountedRows(this.#options.fileSystem, this.folder, this.#record.plan)).finals;
   }
 
-  update(patch: RunPatch): Promise<RunRecord> {
+  async update(patch: RunPatch): Promise<RunRecord> {
     const journal = this.#writable();
     return this.#inTurn(() => this.#replaceRecord({ ...this.#record, ...patch }, journal));
   }
 
-  setPlan(plan: readonly PlannedEpisode[], patch: RunPatch = {}): Promise<RunRecord> {
+  async setPlan(plan: readonly PlannedEpisode[], patch: RunPatch = {}): Promise<RunRecord> {
     const journal = this.#writable();
     return this.#inTurn(async () => {
       const { runId } = this.#record;

@@ -8,6 +8,7 @@ import type { EpisodeRow, RunRecord, RunSummary } from '../contract/run.ts';
 import { writeDurably } from './atomic-write.ts';
 import { createInThreadBulkWork, type BulkWork } from './bulk-work.ts';
 import { exportCsv, exportJson, exportJsonLines } from './export-rows.ts';
+import { guardFileSystem } from './guarded-file-system.ts';
 import { IndexKeeper } from './index-keeper.ts';
 import type { ExportRequest, FileSystemPort, IndexReport, RunHandle, RunStore } from './ports.ts';
 import { recoverRuns, unfinishedPrefix } from './recovery.ts';
@@ -15,7 +16,7 @@ import { readRecord, readStoredSummary, readText, recordText, runFiles, writeRec
 import { openRunHandle } from './run-handle.ts';
 import { assertRunId } from './run-id.ts';
 import { readAttempts } from './run-rows.ts';
-import { systemCode, toStorageError } from './storage-error.ts';
+import { systemCode } from './storage-error.ts';
 
 export interface RunStoreOptions {
   readonly fileSystem: FileSystemPort;
@@ -33,12 +34,13 @@ export interface RunStoreOptions {
 }
 
 export async function openRunStore(options: RunStoreOptions): Promise<RunStore> {
-  const { fileSystem, runsFolder, readOnly = false, logger = silentLogger } = options;
-  if (!readOnly) await fileSystem.makeFolder(runsFolder).catch(rethrow(`make ${runsFolder}`));
+  const { runsFolder, readOnly = false, logger = silentLogger } = options;
+  const fileSystem = guardFileSystem(options.fileSystem);
+  if (!readOnly) await fileSystem.makeFolder(runsFolder);
   const indexPath = readOnly ? ':memory:' : options.indexPath;
   const keeper = await IndexKeeper.open({ fileSystem, logger, runsFolder, indexPath });
   const { bulk = createInThreadBulkWork(fileSystem) } = options;
-  return new FolderRunStore({ ...options, readOnly, logger, bulk }, keeper);
+  return new FolderRunStore({ ...options, fileSystem, readOnly, logger, bulk }, keeper);
 }
 
 const exportPage = 1000;
@@ -84,7 +86,7 @@ class FolderRunStore implements RunStore {
       if (systemCode(error) === 'ENOTEMPTY' || systemCode(error) === 'EEXIST') {
         throw new StudioError('conflict', `run ${record.runId} exists already`, { cause: error });
       }
-      throw toStorageError(error, `make run ${record.runId}`);
+      throw error;
     }
     const handle = await this.open(record.runId);
     await this.#keeper.onRecord(record, handle.live(0), 0);
@@ -155,12 +157,8 @@ class FolderRunStore implements RunStore {
     await this.#findRecordOrFolder(runId);
     const { fileSystem, trashFolder: root } = this.#options;
     const trashFolder = join(root, `${runId}-${randomBytes(3).toString('hex')}`);
-    try {
-      await fileSystem.makeFolder(root);
-      await fileSystem.rename(folder, trashFolder);
-    } catch (error) {
-      throw toStorageError(error, `move run ${runId} to the trash`);
-    }
+    await fileSystem.makeFolder(root);
+    await fileSystem.rename(folder, trashFolder);
     await this.#keeper.onDeleted(runId);
     return { trashFolder };
   }
@@ -213,8 +211,7 @@ class FolderRunStore implements RunStore {
   }
 
   async freeBytes(): Promise<number> {
-    const { fileSystem, runsFolder } = this.#options;
-    return fileSystem.freeBytes(runsFolder).catch(rethrow(`ask for the free space of ${runsFolder}`));
+    return this.#options.fileSystem.freeBytes(this.#options.runsFolder);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -261,10 +258,4 @@ function describeFilter(query: NonNullable<ExportRequest['query']>): string | nu
   const typed = (query.filters ?? []).map((filter) => JSON.stringify(filter));
   const parts = [...(query.expression?.trim() ? [query.expression.trim()] : []), ...typed];
   return parts.length === 0 ? null : parts.join(' && ');
-}
-
-function rethrow(what: string): (error: unknown) => never {
-  return (error) => {
-    throw toStorageError(error, what);
-  };
 }

@@ -28,8 +28,9 @@ export function isDiskFull(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === sqliteFull;
 }
 
-/** `ENOENT` and the like. */
+/** `ENOENT` and the like; of a StudioError that of its cause. */
 export function systemCode(thrown: unknown): string | undefined {
+  if (thrown instanceof StudioError) return systemCode(thrown.cause);
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
     ? thrown.code
     : undefined;
