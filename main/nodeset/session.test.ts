@@ -332,6 +332,18 @@ describe('a replica that fails', () => {
     await expect(step(firstOf(session), 'go')).rejects.toMatchObject({ code: 'process_died' });
   });
 
+  it('ends a process in which something failed that nobody awaited, and says what', async () => {
+    await using session = await counters(1);
+    const first = firstOf(session);
+    await step(first, 'late').catch(() => undefined);
+    expect(await first.death).toMatchObject({
+      exitCode: 70,
+      expected: false,
+      stderrTail: expect.arrayContaining([expect.stringMatching(/nobody awaits this/)]) as string[],
+    });
+    expect((await first.death).stderrTail.join(' ')).toMatch(/counter\.ts:\d+/);
+  });
+
   it.each(['hang', 'wait'])(
     'judges one that does not answer (%s) within its own deadline, and it can be killed',
     async (action) => {

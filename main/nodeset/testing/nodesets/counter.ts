@@ -10,6 +10,10 @@ interface World {
 
 const counts: Readonly<Record<string, number>> = { train: 5, test: 3 };
 
+function fail(message: string): never {
+  throw new Error(message);
+}
+
 export default defineNodeset({
   name: 'counter',
   description: 'Counts its steps',
@@ -46,6 +50,7 @@ export default defineNodeset({
             if (action === 'throw') throw new RangeError('the action is out of range');
             if (action === 'wait') return new Promise(() => undefined);
             if (action === 'garbage') return 'not an object' as unknown as Values;
+            if (action === 'late') setTimeout(() => fail('nobody awaits this'), 0);
             if (action === 'kill') process.kill(process.pid, 'SIGKILL');
             if (action === 'print')
               for (let line = 0; line < 20_000; line++) console.log(`line ${line} ${'x'.repeat(100)}`);

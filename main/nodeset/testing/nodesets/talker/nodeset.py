@@ -1,0 +1,32 @@
+"""A shared nodeset in Python: one server process for all workers."""
+
+import os
+import signal
+
+from app.components import BaseCanvasNode, BaseNodeSet, PortDef
+
+
+class Say(BaseCanvasNode):
+    node_type = "talker__say"
+    display_name = "Say"
+    input_ports = [PortDef("word", "TEXT", "")]
+    output_ports = [PortDef("pid", "ANY", "")]
+    default_config = {"loud": False}
+
+    async def forward(self, inputs, ctx):
+        word = inputs["word"]
+        if word == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if word == "leave":
+            os._exit(4)
+        return {"pid": os.getpid(), "word": word, "loud": self.config.get("loud")}
+
+
+class TalkerNodeSet(BaseNodeSet):
+    name = "talker"
+    description = "Talks"
+    parallelism = "shared"
+    server_env = {"TALKER": "yes"}
+
+    def get_tools(self):
+        return [Say()]
