@@ -42,14 +42,14 @@ export class RunQueue {
     });
   }
 
-  #change(next: (runIds: readonly string[]) => readonly string[]): Promise<void> {
-    const change = this.#lastChange.then(() => this.#apply(next));
+  #change(edit: (runIds: readonly string[]) => readonly string[]): Promise<void> {
+    const change = this.#lastChange.then(() => this.#apply(edit));
     this.#lastChange = change.catch(() => undefined);
     return change;
   }
 
-  async #apply(next: (runIds: readonly string[]) => readonly string[]): Promise<void> {
-    const runIds = next(this.#runIds);
+  async #apply(edit: (runIds: readonly string[]) => readonly string[]): Promise<void> {
+    const runIds = edit(this.#runIds);
     await this.#storage.write(runIds);
     this.#runIds = runIds;
     this.#onChange(runIds);
