@@ -60,6 +60,14 @@ function judged(run: RunState, node: CompiledNode, result: ForwardResult): Fired
 }
 
 function judgedOutputs(run: RunState, node: CompiledNode, outputs: PortValues): Fired {
+  if (typeof outputs !== 'object' || outputs === null) {
+    const got = outputs === null ? 'null' : typeof outputs;
+    return failed(
+      run,
+      node,
+      new StudioError('node_failed', `forward must return an object of outputs, got ${got}`),
+    );
+  }
   if (outputs.error == null || node.declaresError) return outputs;
   return failed(run, node, new StudioError('node_failed', errorText(outputs.error)));
 }

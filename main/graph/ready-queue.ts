@@ -1,16 +1,19 @@
-// Hot path. The ready queue: first in, first out, each node at most once. Settling takes nodes out of the middle.
+// Hot path. The ready queue: first in, first out, each node at most once, so a ring as long as the graph is enough.
+// Settling takes nodes out of the middle.
 
 export class ReadyQueue {
-  #items: number[] = [];
-  #head = 0;
+  readonly #ring: Int32Array;
   readonly #queued: Uint8Array;
+  #head = 0;
+  #size = 0;
 
   constructor(nodeCount: number) {
+    this.#ring = new Int32Array(nodeCount);
     this.#queued = new Uint8Array(nodeCount);
   }
 
   get size(): number {
-    return this.#items.length - this.#head;
+    return this.#size;
   }
 
   has(index: number): boolean {
@@ -20,31 +23,28 @@ export class ReadyQueue {
   push(index: number): void {
     if (this.#queued[index] === 1) return;
     this.#queued[index] = 1;
-    this.#items.push(index);
+    this.#ring[this.#position(this.#size)] = index;
+    this.#size++;
   }
 
   shift(): number | undefined {
-    const first = this.#items[this.#head];
-    if (first === undefined) return undefined;
-    this.#head++;
+    if (this.#size === 0) return undefined;
+    const first = this.#ring[this.#head] ?? 0;
+    this.#head = this.#position(1);
+    this.#size--;
     this.#queued[first] = 0;
-    if (this.#head === this.#items.length) {
-      this.#items.length = 0;
-      this.#head = 0;
-    } else if (this.#head > 64 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
     return first;
   }
 
-  /** Takes out the first node for which `wanted` holds. */
+  /** Takes out the first node for which `wanted` holds; the others keep their order. */
   takeFirst(wanted: (index: number) => boolean): number | undefined {
-    for (let position = this.#head; position < this.#items.length; position++) {
-      const index = this.#items[position];
-      if (index === undefined || !wanted(index)) continue;
-      if (position === this.#head) return this.shift();
-      this.#items.splice(position, 1);
+    for (let place = 0; place < this.#size; place++) {
+      const index = this.#ring[this.#position(place)] ?? 0;
+      if (!wanted(index)) continue;
+      for (let later = place + 1; later < this.#size; later++) {
+        this.#ring[this.#position(later - 1)] = this.#ring[this.#position(later)] ?? 0;
+      }
+      this.#size--;
       this.#queued[index] = 0;
       return index;
     }
@@ -52,8 +52,13 @@ export class ReadyQueue {
   }
 
   clear(): void {
-    this.#items = [];
     this.#head = 0;
+    this.#size = 0;
     this.#queued.fill(0);
+  }
+
+  #position(place: number): number {
+    const position = this.#head + place;
+    return position < this.#ring.length ? position : position - this.#ring.length;
   }
 }

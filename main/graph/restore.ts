@@ -3,7 +3,14 @@
 import { StudioError } from '../base/errors.ts';
 import { at, type RunState } from './run-state.ts';
 
+/** Throws `not_found` for a step that was not kept, `conflict` while an iteration is being settled. */
 export function restoreCheckpoint(run: RunState, step: number): void {
+  if (run.phase !== 'loop') {
+    throw new StudioError(
+      'conflict',
+      'this iteration is being finished; step on by one iteration, then go back',
+    );
+  }
   const position = run.checkpoints.findIndex((checkpoint) => checkpoint.step === step);
   const checkpoint = run.checkpoints[position];
   const scope = run.graph.scopes[run.graph.rootScope];

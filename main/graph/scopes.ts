@@ -145,28 +145,35 @@ function findParents(
   candidates: Candidates,
   problems: ScopeProblem[],
 ): ReadonlyMap<string, string> {
-  const within = (inner: string, outer: string): boolean => {
+  const holds = (outer: string, inner: string): boolean => {
     const members = candidates.get(outer);
-    return (
-      inner !== outer && members !== undefined && members.has(inner) && members.has(pairs.get(inner) ?? '')
-    );
+    return members !== undefined && members.has(inner) && members.has(pairs.get(inner) ?? '');
   };
+  const within = (inner: string, outer: string): boolean =>
+    inner !== outer && holds(outer, inner) && !holds(inner, outer);
   const ids = [...pairs.keys()];
   const parents = new Map<string, string>();
   for (const id of ids) {
     const enclosing = ids.filter((other) => within(id, other));
     const innermost = enclosing.find((one) => !enclosing.some((other) => within(other, one)));
-    if (innermost !== undefined) parents.set(id, innermost);
+    if (innermost !== undefined && !leadsTo(parents, innermost, id)) parents.set(id, innermost);
     else if (enclosing.length > 0) problems.push(overlap(id, enclosing));
   }
   for (const [index, one] of ids.entries()) {
     for (const other of ids.slice(index + 1)) {
       if (within(one, other) || within(other, one)) continue;
-      const shared = candidates.get(one)?.intersection(candidates.get(other) ?? new Set<string>());
-      if (shared && shared.size > 0) problems.push(overlap(other, [one]));
+      const meets = candidates.get(one)?.isDisjointFrom(candidates.get(other) ?? new Set<string>()) === false;
+      if (meets) problems.push(overlap(other, [one]));
     }
   }
   return parents;
+}
+
+function leadsTo(parents: ReadonlyMap<string, string>, from: string, to: string): boolean {
+  for (let current: string | undefined = from; current !== undefined; current = parents.get(current)) {
+    if (current === to) return true;
+  }
+  return false;
 }
 
 function overlap(nodeId: string, others: readonly string[]): ScopeProblem {

@@ -53,3 +53,13 @@ export function createBuiltinCatalog(ports: BuiltinPorts = {}): NodeCatalog {
   );
   return { lookup: (nodeType) => types.get(nodeType) };
 }
+
+/** Built-ins in front of what nodesets provide. */
+export function withBuiltins(catalog: NodeCatalog, ports: BuiltinPorts = {}): NodeCatalog {
+  const builtins = createBuiltinCatalog(ports);
+  return { lookup: (nodeType) => builtins.lookup(nodeType) ?? catalog.lookup(nodeType) };
+}
+
+export function manifestsWithBuiltins(source: ManifestSource): ManifestSource {
+  return { manifestOf: (nodeType) => manifestByType.get(nodeType) ?? source.manifestOf(nodeType) };
+}
