@@ -68,6 +68,8 @@ function dropAll(database: DatabaseSync): void {
   for (const table of ['runs', 'episodes', 'episode_details']) database.exec(`DROP TABLE IF EXISTS ${table}`);
 }
 
+/** A file cut short reads as an input error. */
+const sqliteInputOutput = 10;
 const sqliteCorrupt = 11;
 const sqliteNotADatabase = 26;
 
@@ -75,7 +77,7 @@ const sqliteNotADatabase = 26;
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
   const primary = error.errcode & 0xff;
-  return primary === sqliteCorrupt || primary === sqliteNotADatabase;
+  return primary === sqliteInputOutput || primary === sqliteCorrupt || primary === sqliteNotADatabase;
 }
 
 /** The database and what SQLite keeps beside it. */

@@ -33,6 +33,8 @@ export class IndexKeeper implements RunObserver {
   /** Runs whose journal is being read; their new rows are read too, not pushed. */
   readonly #reading = new Set<string>();
   #refreshing: Promise<IndexReport> | undefined;
+  /** Refreshes and rebuilds, one after the other; reads wait for those that are going on. */
+  #line: Promise<unknown> = Promise.resolve();
 
   private constructor(options: IndexKeeperOptions, database: DatabaseSync) {
     this.#options = options;
@@ -107,28 +109,50 @@ export class IndexKeeper implements RunObserver {
 
   /** Brings the index up to date with the folders; concurrent calls share one pass. */
   refresh(): Promise<IndexReport> {
-    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    this.#refreshing ??= this.#inLine(() => this.#refreshOrRebuild()).finally(
+      () => (this.#refreshing = undefined),
+    );
     return this.#refreshing;
   }
 
-  async rebuild(because: string): Promise<IndexReport> {
-    await this.#refreshing;
-    await this.#startAnew(because);
-    return this.refresh();
+  rebuild(because: string): Promise<IndexReport> {
+    return this.#inLine(async () => {
+      await this.#startAnew(because);
+      return this.#refresh();
+    });
   }
 
-  close(): void {
-    this.#database.close();
+  async close(): Promise<void> {
+    await this.#line;
+    if (this.#database.isOpen) this.#database.close();
   }
 
   async #read<T>(query: (database: DatabaseSync) => T): Promise<T> {
     try {
       if (this.#stale !== null) await this.refresh();
+      await this.#line;
       return query(this.#database);
     } catch (error) {
       if (!isDamage(error)) throw toStorageError(error, 'read the index');
       await this.rebuild(messageOf(error));
       return query(this.#database);
+    }
+  }
+
+  #inLine<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#line.then(work);
+    // The caller gets the error; whoever stands behind it has its own try.
+    this.#line = result.catch(() => undefined);
+    return result;
+  }
+
+  async #refreshOrRebuild(): Promise<IndexReport> {
+    try {
+      return await this.#refresh();
+    } catch (error) {
+      if (!isDamage(error)) throw toStorageError(error, 'bring the index up to date');
+      await this.#startAnew(messageOf(error));
+      return this.#refresh();
     }
   }
 
@@ -181,7 +205,7 @@ export class IndexKeeper implements RunObserver {
   async #startAnew(because: string): Promise<void> {
     const { fileSystem, indexPath, logger } = this.#options;
     logger.warn('rebuilding the index', { because });
-    this.#database.close();
+    if (this.#database.isOpen) this.#database.close();
     for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
     this.#database = openAnew(indexPath);
     this.#index = new RunIndex(this.#database);

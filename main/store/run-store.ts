@@ -218,7 +218,7 @@ class FolderRunStore implements RunStore {
     for (const handle of this.#open.values())
       if (typeof handle === 'object') await handle[Symbol.asyncDispose]();
     await this.#options.bulk[Symbol.asyncDispose]();
-    this.#keeper.close();
+    await this.#keeper.close();
   }
 
   async *#pages(
