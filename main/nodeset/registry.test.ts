@@ -216,6 +216,29 @@ describe('loading', () => {
   });
 });
 
+describe('a shared environment', () => {
+  it('serves one worker, and refuses several with what to do', async () => {
+    test = await createTestRegistry([]);
+    const panel = `envPanel: { fields: [], actions: [], onLoad: () => ({ values: { a: 1 } }), onFieldChange: () => ({ values: {} }), onAction: () => ({ values: {} }), getOptions: () => ['x'] },`;
+    await writeFile(path.join(test.folder, 'speaker.ts'), speaker('x').replace('nodes:', `${panel} nodes:`));
+    await test.registry.scan();
+    await using session = await test.registry.ensureNodesetsForGraph(['speaker'], { replicaCount: 1 });
+    expect(await session.initial[0]?.panel('speaker').load()).toMatchObject({
+      available: true,
+      values: { a: 1 },
+    });
+    expect(await session.initial[0]?.panel('speaker').options('a')).toEqual(['x']);
+    await expect(
+      test.registry.ensureNodesetsForGraph(['speaker'], { replicaCount: 2 }),
+    ).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(
+        /"speaker" is shared, so 2 workers .* parallelism "replicated"/,
+      ) as string,
+    });
+  });
+});
+
 const guide = fileURLToPath(new URL('../../docs/write-a-typescript-nodeset.md', import.meta.url));
 
 describe("the author's guide", () => {

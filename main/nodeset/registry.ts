@@ -13,6 +13,7 @@ import { KnownNodeset } from './known-nodeset.ts';
 import type { ReplicaNodeset } from './live-nodeset.ts';
 import { createLogTails } from './log-tails.ts';
 import { nodesetOf } from './manifest.ts';
+import { pruneNodesetCache } from './prune-cache.ts';
 import type { EnsureOptions, GraphSession, LoadStage, NodesetRegistry } from './ports.ts';
 import { findNodesets, type NodesetFolder, type PythonFinder } from './scan.ts';
 import { NodesetSession } from './session.ts';
@@ -78,7 +79,8 @@ class WorkspaceRegistry implements NodesetRegistry {
   }
 
   async scan(): Promise<void> {
-    const { folders, findPython } = this.#options;
+    const { folders, findPython, cacheFolder } = this.#options;
+    await pruneNodesetCache(cacheFolder, this.#runtime.clock.now());
     const { sources, bad } = await findNodesets(
       folders,
       findPython && ((folder) => this.#findPython(findPython, folder)),
@@ -152,6 +154,7 @@ class WorkspaceRegistry implements NodesetRegistry {
     for (const each of known) await this.#assertTrusted(each);
     const versions = await Promise.all(known.map((each) => this.#versionFor(each, options)));
     throwIfAborted(this.#stop.signal);
+    refuseSharedEnvironment(versions, options.replicaCount);
     return await this.#open(versions, options);
   }
 
@@ -308,6 +311,21 @@ function unknownNodesets(names: readonly string[], known: readonly string[]): St
     `no nodeset is named ${wanted}; known are: ${list}. Put it into the workspace's nodesets folder, or correct the graph`,
     {
       details: { unknown: [...names], known: [...known] },
+    },
+  );
+}
+
+/** Several workers on one panel would reset each other's episodes. */
+function refuseSharedEnvironment(versions: readonly NodesetVersion[], replicaCount: number): void {
+  const environments = versions.map(({ manifest }) => manifest).filter((manifest) => manifest.hasEnvPanel);
+  const [first] = environments;
+  if (!first || replicaCount <= 1 || environments.some((manifest) => manifest.parallelism === 'replicated'))
+    return;
+  throw new StudioError(
+    'unsupported',
+    `the environment "${first.name}" is shared, so ${replicaCount} workers would reset each other's episodes; give it parallelism "replicated", or use one worker`,
+    {
+      details: { nodeset: first.name, replicaCount },
     },
   );
 }
