@@ -11,6 +11,7 @@ import { splitIntoRooms, wallThickness, type Wall } from './partition.ts';
 
 /** Paths keep this much more room than a collision needs. */
 const comfort = 0.12;
+const fewestRooms = 6;
 
 export interface Room {
   readonly index: number;
@@ -49,6 +50,7 @@ export function createLayout(seed: number): Layout {
 function tryLayout(attemptSeed: number, seed: number): Layout | undefined {
   const random = createRandom(attemptSeed);
   const { bounds, regions, walls } = splitIntoRooms(random);
+  if (regions.length < fewestRooms) return undefined;
   const doors = placeDoors(regions, walls, random);
   if (!doors) return undefined;
   const kinds = shuffled(roomKinds, random);

@@ -133,11 +133,11 @@ describe('render', () => {
   it('agrees with an independent caster on every pixel of random places', () => {
     let compared = 0;
     let different = 0;
-    for (let seed = 0; seed < 5; seed++) {
+    for (let seed = 0; seed < 4; seed++) {
       const layout = createLayout(seed + 100);
       const random = createRandom(seed);
       const solids = solidsOf(layout);
-      for (let shot = 0; shot < 3; shot++) {
+      for (let shot = 0; shot < 2; shot++) {
         const pose = freePose(layout, random);
         const { depthAt } = view(layout, pose);
         for (let row = 0; row < size.height; row++) {
@@ -149,7 +149,7 @@ describe('render', () => {
         }
       }
     }
-    expect(compared).toBe(5 * 3 * 64 * 48);
+    expect(compared).toBe(4 * 2 * 64 * 48);
     // A ray that grazes an edge exactly may fall on either side.
     expect(different).toBeLessThanOrEqual(compared / 10_000);
   });
