@@ -22,7 +22,7 @@ const noSegments: readonly Uint8Array[] = [];
 const ordinaryBufferBytes = 16 * 1024;
 
 interface OpenBody {
-  readonly frame: Pick<ParsedFrame, 'header' | 'mayHoldCells'>;
+  readonly header: ParsedFrame['header'];
   readonly lengths: readonly number[];
   readonly bytes: Uint8Array;
   received: number;
@@ -127,10 +127,10 @@ export class FrameParser {
     if (available < headBytes) return this.#makeRoomFor(headBytes);
     const lengths = segmentCount === 0 ? undefined : this.#segmentLengths(segmentCount, headBytes);
     const text = this.#buffer.toString('utf8', start + headBytes - headerBytes, start + headBytes);
-    const frame = { header: parseHeader(text), mayHoldCells: segmentCount > 0 || holdsCells(text) };
+    const header = parseHeader(text);
     this.#start += headBytes;
-    if (lengths) this.#startBody(frame, lengths);
-    else this.#onFrame({ ...frame, segments: noSegments });
+    if (lengths) this.#startBody(header, lengths);
+    else this.#onFrame({ header, mayHoldCells: holdsCells(text), segments: noSegments });
     return true;
   }
 
@@ -157,12 +157,12 @@ export class FrameParser {
     return lengths;
   }
 
-  #startBody(frame: OpenBody['frame'], lengths: readonly number[]): void {
+  #startBody(header: ParsedFrame['header'], lengths: readonly number[]): void {
     const byteLength = lengths.reduce((sum, length) => sum + padded(length), 0);
     const bytes = allocateBody(byteLength);
     const arrived = this.#buffer.copy(bytes, 0, this.#start, Math.min(this.#end, this.#start + byteLength));
     this.#start += arrived;
-    const body = { frame, lengths, bytes, received: arrived };
+    const body = { header, lengths, bytes, received: arrived };
     if (arrived === byteLength) this.#finishBody(body);
     else this.#body = body;
   }
@@ -176,7 +176,7 @@ export class FrameParser {
       offset += padded(length);
       return segment;
     });
-    this.#onFrame({ ...body.frame, segments });
+    this.#onFrame({ header: body.header, mayHoldCells: true, segments });
   }
 }
 

@@ -112,6 +112,14 @@ describe('a host', () => {
     expect(registry.list()).toEqual([]);
   });
 
+  it.runIf(process.platform === 'linux')('that crashes leaves no grandchildren', async () => {
+    const host = await start('serve');
+    const grandchild = Number(await host.connection.call('setsid_grandchild', {}, quick));
+    expect(isAlive(grandchild)).toBe(true);
+    await host.connection.call('crash', {}, quick);
+    while (isAlive(grandchild)) await delay(20);
+  });
+
   it('in a busy loop is stopped all the same, with its grandchildren', async () => {
     const host = await start('serve');
     const grandchild = Number(await host.connection.call('setsid_grandchild', {}, quick));
@@ -188,6 +196,16 @@ describe('a host that does not start', () => {
 });
 
 describe('all hosts', () => {
+  it('started after the end are refused', async () => {
+    const own = await createProcessRegistry({ clock: systemClock, reaperEntry: null, socketParent });
+    await own[Symbol.asyncDispose]();
+    const options = { command: process.execPath, args: [program], cwd: socketParent, label: 'late' };
+    expect(await errorOf(own.startHost(options))).toMatchObject({
+      code: 'aborted',
+      message: 'late was not started: the app is closing',
+    });
+  });
+
   it('are stopped in parallel under one deadline, whatever they do', async () => {
     await using own = await createProcessRegistry({ clock: systemClock, reaperEntry: null, socketParent });
     const hosts = await Promise.all(

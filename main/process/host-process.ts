@@ -47,7 +47,7 @@ export async function startHost(options: StartHostOptions, ports: StartHostPorts
     stages.enter('connected');
     return new ConnectedHost(connection, child, clock);
   } catch (error) {
-    throw await explainFailure(child, toStudioError(error, 'handshake_failed'), startTimeoutOf(options));
+    throw await explainFailure(child, toStudioError(error, 'handshake_failed'), { options, clock });
   } finally {
     await removeSocket(listen);
   }
@@ -122,11 +122,11 @@ function checkedAddress(given: string, asked: string): SocketAddress {
 async function explainFailure(
   child: SpawnedProcess,
   error: StudioError,
-  startTimeoutMs: number,
+  { options, clock }: Pick<Attempt, 'options' | 'clock'>,
 ): Promise<StudioError> {
   const endedByItself =
     child.exitInfo !== undefined || error.code === 'handshake_failed' || error.code === 'connection_closed';
-  const exit = endedByItself ? await exitSoon(child) : undefined;
+  const exit = endedByItself ? await exitWithin(child, clock, exitGraceMs / 2) : undefined;
   await child.kill();
   if (error.code === 'aborted') return error;
   const stderrTail = child.stderrTail();
@@ -135,15 +135,19 @@ async function explainFailure(
   const details = { ...error.details, stderrTail: stderrTail.slice(-20) };
   if (error.code !== 'timeout')
     return new StudioError('handshake_failed', error.message, { cause: error, details });
-  const message = `${child.label} did not start within ${startTimeoutMs / 1000} s; see its log, or raise its start timeout`;
+  const message = `${child.label} did not start within ${startTimeoutOf(options) / 1000} s; see its log, or raise its start timeout`;
   return new StudioError('timeout', message, { cause: error, details });
 }
 
-/** Its end, when it is ending: pipes close a moment before the system reports the exit. */
-function exitSoon(child: SpawnedProcess): Promise<ExitInfo | undefined> {
-  const grace = Promise.withResolvers<undefined>();
-  const timer = setTimeout(grace.resolve, exitGraceMs / 2, undefined);
-  return Promise.race([child.exited, grace.promise]).finally(() => clearTimeout(timer));
+/** Its end, if that comes within the time. Pipes close a moment before the system reports the exit. */
+async function exitWithin(
+  child: SpawnedProcess,
+  clock: Clock,
+  delayMs: number,
+): Promise<ExitInfo | undefined> {
+  const waited = Promise.withResolvers<undefined>();
+  using _timer = clock.after(delayMs, () => waited.resolve(undefined));
+  return await Promise.race([child.exited, waited.promise]);
 }
 
 async function removeSocket(listen: string): Promise<void> {
@@ -231,7 +235,7 @@ export class ConnectedHost implements HostProcess {
       () => true,
       () => false, // it does not answer, or is gone: it is ended all the same
     );
-    if (agreed) await this.#exitWithin(exitGraceMs);
+    if (agreed) await exitWithin(this.process, this.#clock, exitGraceMs);
     const exit = await this.process.stop(options);
     this.connection.close();
     return exit;
@@ -239,14 +243,8 @@ export class ConnectedHost implements HostProcess {
 
   /** The connection ended: a host then ends itself, or is ended. */
   async #endProcess(): Promise<void> {
-    await this.#exitWithin(exitGraceMs);
+    await exitWithin(this.process, this.#clock, exitGraceMs);
     await this.process.kill();
-  }
-
-  async #exitWithin(delayMs: number): Promise<void> {
-    const waited = Promise.withResolvers<void>();
-    using _timer = this.#clock.after(delayMs, waited.resolve);
-    await Promise.race([this.process.exited, waited.promise]);
   }
 }
 

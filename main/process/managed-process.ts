@@ -23,7 +23,7 @@ const defaultNiceness = 10;
 const drainAfterExitMs = 200;
 /** A second kill for what was being started while the first looked. */
 const secondSweepMs = 50;
-const longestHandshakeBytes = 64 * 1024;
+const longestHandshake = 4 * 2 ** 20;
 
 export interface SpawnPorts {
   readonly clock: Clock;
@@ -224,12 +224,13 @@ function lowerPriority(pid: number, niceness: number): void {
 function firstLine(pipe: Readable, label: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
+    const decoder = new TextDecoder();
     const fail = (why: string): void => reject(new StudioError('handshake_failed', `${label} ${why}`));
     pipe.on('data', (chunk: Buffer) => {
-      text += chunk.toString('utf8');
+      text += decoder.decode(chunk, { stream: true });
       const end = text.indexOf('\n');
       if (end >= 0) resolve(text.slice(0, end));
-      else if (text.length > longestHandshakeBytes) fail('wrote something else than a handshake to fd 3');
+      else if (text.length > longestHandshake) fail('wrote something else than a handshake to fd 3');
     });
     pipe.on('error', ignorePipeError);
     pipe.on('close', () => fail('closed its handshake pipe without a handshake'));

@@ -1,5 +1,6 @@
 // Every child of this engine, in one place: what is started here is known to the reaper, and is gone after stopAll.
 import type { Clock } from '../base/clock.ts';
+import { StudioError } from '../base/errors.ts';
 import { startHost, type ConnectedHost } from './host-process.ts';
 import { sweepDeadOwners, sweepOwner } from './kill-tree.ts';
 import { defaultGraceMs, spawnManaged, type SpawnedProcess } from './managed-process.ts';
@@ -45,6 +46,7 @@ class EngineProcesses implements ProcessRegistry {
   readonly #processes = new Set<SpawnedProcess>();
   readonly #hosts = new Map<SpawnedProcess, ConnectedHost>();
   #count = 0;
+  #isDisposed = false;
 
   constructor(parts: EngineProcessesParts) {
     this.#parts = parts;
@@ -82,12 +84,15 @@ class EngineProcesses implements ProcessRegistry {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
     await this.stopAll();
     await this.#parts.sockets[Symbol.asyncDispose]();
     await this.#parts.reaper?.[Symbol.asyncDispose]();
   }
 
   async #spawn(options: SpawnOptions): Promise<SpawnedProcess> {
+    if (this.#isDisposed)
+      throw new StudioError('aborted', `${options.label} was not started: the app is closing`);
     const { clock, reaper } = this.#parts;
     const child = await spawnManaged(options, {
       clock,
@@ -95,10 +100,12 @@ class EngineProcesses implements ProcessRegistry {
     });
     this.#processes.add(child);
     reaper?.started(child.identity);
-    void child.exited.then(() => {
+    void child.exited.then((exit) => {
       this.#processes.delete(child);
       this.#hosts.delete(child);
       reaper?.ended(child.pid);
+      // After a crash nobody tidies up what it had started; after an orderly end stopAll's sweep is soon enough.
+      if (exit.exitCode !== 0) void child.kill();
     });
     return child;
   }

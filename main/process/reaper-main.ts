@@ -11,6 +11,9 @@ const betweenSweepsMs = 300;
 // Ctrl-C in a terminal and a closing session reach every process; only the end of the pipe counts here.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
+// Who lists processes sees what it is, and that it is up.
+process.title = 'ac-reaper';
+
 const running = new Map<number, ProcessIdentity>();
 let ownerMarker: string | undefined;
 for await (const line of createInterface({ input: process.stdin })) {
