@@ -338,10 +338,11 @@ describe('failures', () => {
 
   it('records failures of settling and of the verdict stage too', async () => {
     const failing = (at: number): NodeSketch => ({ type: 't_fail', config: { at } });
-    const graph = graphOf(
-      { ...loopNodes, settler: failing(1), judge: failing(3) } as Parameters<typeof graphOf>[0],
-      [...loopWires, 'tick.count > settler.x', 'out.final_u > judge.x'],
-    );
+    const graph = graphOf({ ...loopNodes, settler: failing(1), judge: failing(3) }, [
+      ...loopWires,
+      'tick.count > settler.x',
+      'out.final_u > judge.x',
+    ]);
     const { result } = await watch(graph);
     expect(result.nodeErrors.map(({ nodeId, phase }) => [nodeId, phase])).toEqual([
       ['settler', 'settle'],

@@ -6,7 +6,7 @@ import { runHooks, type HookEvent } from './hooks.ts';
 import type { PortValues } from './ports.ts';
 import { deliver, emitFinals, emitFinalsOfLastHandOff, handOff, releaseLatches } from './routing.ts';
 import { at, type RunState } from './run-state.ts';
-import { firedBy, settled, type Gate, type Steps } from './steps.ts';
+import { attend, firedBy, settled, type Gate, type Steps } from './steps.ts';
 import { verdict } from './verdict.ts';
 
 const settleLimit = 64;
@@ -139,10 +139,7 @@ function* settle(run: RunState, scope: number, gate: Gate): Steps<void> {
   };
   for (let count = 0; count < settleLimit; count++) {
     if (run.queue.size === 0) return;
-    if (gate.wantsAttention) {
-      const wait = gate.pass(run);
-      if (wait) yield wait;
-    }
+    yield* attend(run, gate);
     if (run.ending !== undefined) return;
     const index = run.queue.takeFirst(wanted);
     if (index === undefined) return;

@@ -1,6 +1,6 @@
 // Hot path. One firing of one node: inputs taken, hooks around, forward called, failure judged. A handler that
 // returns a value costs no promise; a run that nobody watches builds no events.
-import { isAbort, StudioError, toStudioError } from '../base/errors.ts';
+import { StudioError, toStudioError } from '../base/errors.ts';
 import type { CompiledNode } from './compile.ts';
 import { errorText, runFireList } from './fire-list.ts';
 import { describeForHook, runHooks, type HookRunner } from './hooks.ts';
@@ -77,7 +77,7 @@ function failed(run: RunState, node: CompiledNode, thrown: unknown): null {
     run.ending ??= 'halted';
     return null;
   }
-  if (run.abort.signal.aborted && isAbort(thrown)) {
+  if (run.abort.signal.aborted) {
     run.ending ??= 'stopped';
     return null;
   }

@@ -190,7 +190,7 @@ export class LoopRunner {
     if (signal?.aborted) return this.abort(signal.reason);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#setState('running');
-    this.#sliceStartMs = this.#clock.monotonic();
+    this.#beginSlice();
     this.#advance();
   }
 
@@ -204,9 +204,22 @@ export class LoopRunner {
 
   #wantsAttention(): boolean {
     if (this.#mode.kind !== 'free' || this.#stopRequested) return true;
-    if ((this.#options.stepDelayMs ?? 0) > 0 && this.#delayedStep < this.#run.step) return true;
+    if (this.#wantsDelay()) return true;
     if (--this.#firingsUntilLook > 0) return false;
     this.#firingsUntilLook = 8;
+    return this.#hasUsedItsSlice();
+  }
+
+  #wantsDelay(): boolean {
+    const { step, phase } = this.#run;
+    return (this.#options.stepDelayMs ?? 0) > 0 && this.#delayedStep < step && phase === 'loop';
+  }
+
+  #beginSlice(): void {
+    this.#sliceStartMs = this.#clock.monotonic();
+  }
+
+  #hasUsedItsSlice(): boolean {
     return this.#clock.monotonic() - this.#sliceStartMs > sliceMs;
   }
 
@@ -215,15 +228,16 @@ export class LoopRunner {
       run.ending ??= 'stopped';
       return undefined;
     }
-    const delayMs = this.#options.stepDelayMs ?? 0;
-    if (delayMs > 0 && this.#delayedStep < run.step && run.phase === 'loop') {
+    if (this.#wantsDelay()) {
       this.#delayedStep = run.step;
-      return sleep(this.#clock, delayMs, run.abort.signal);
+      return sleep(this.#clock, this.#options.stepDelayMs ?? 0, run.abort.signal).then(() =>
+        this.#beginSlice(),
+      );
     }
     const mode = this.#mode;
     switch (mode.kind) {
       case 'free':
-        return this.#turn();
+        return this.#hasUsedItsSlice() ? this.#turn() : undefined;
       case 'stepping':
         if (mode.unit === 'iteration' ? run.step === mode.fromStep || run.phase !== 'loop' : mode.left > 0) {
           mode.left--;
@@ -242,7 +256,7 @@ export class LoopRunner {
     this.#wakeStepper();
     return this.#mode.resumed.then(() => {
       if (this.#state === 'paused') this.#setState('running');
-      this.#sliceStartMs = this.#clock.monotonic();
+      this.#beginSlice();
     });
   }
 
@@ -250,7 +264,7 @@ export class LoopRunner {
   #turn(): Promise<void> {
     return new Promise((resolve) => {
       setImmediate(() => {
-        this.#sliceStartMs = this.#clock.monotonic();
+        this.#beginSlice();
         resolve();
       });
     });

@@ -14,6 +14,15 @@ export interface Gate {
   pass(run: RunState): Promise<void> | undefined;
 }
 
+/** Waits as long as somebody wants the run to. Afterwards `run.ending` may be set. */
+export function* attend(run: RunState, gate: Gate): Steps<void> {
+  while (gate.wantsAttention) {
+    const wait = gate.pass(run);
+    if (!wait) return;
+    yield wait;
+  }
+}
+
 /** Waits for a promise and gives its value; a rejection is thrown here. */
 export function* settled<Value>(promise: Promise<Value>): Steps<Value> {
   const values: Value[] = [];

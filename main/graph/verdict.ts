@@ -3,7 +3,7 @@
 import type { CompiledGraph, CompiledNode } from './compile.ts';
 import { at, type RunState } from './run-state.ts';
 import type { PortValues } from './ports.ts';
-import { firedBy, type Gate, type Steps } from './steps.ts';
+import { attend, firedBy, type Gate, type Steps } from './steps.ts';
 
 export function* verdict(run: RunState, gate: Gate): Steps<void> {
   const waiting = [...run.verdictReady];
@@ -23,10 +23,7 @@ export function* verdict(run: RunState, gate: Gate): Steps<void> {
       continue;
     }
     putBack = 0;
-    if (gate.wantsAttention) {
-      const wait = gate.pass(run);
-      if (wait) yield wait;
-    }
+    yield* attend(run, gate);
     fired.add(index);
     const endingBefore = run.ending;
     const outputs = yield* firedBy(run, node);
