@@ -80,14 +80,15 @@ describe('a run over real replicas', () => {
       const { runId } = await bench.evaluate({
         graph: 'minivln_random',
         selectors: { split: 'val_unseen' },
-        episodes: 8,
+        episodes: 4,
         repeats: 2,
         seed: 5,
+        stepBudget: 30,
         workerCount,
       });
       results.push(await bench.results(runId));
     }
-    expect(results[0]).toHaveLength(16);
+    expect(results[0]).toHaveLength(8);
     expect(results[1]).toEqual(results[0]);
     expect(results[2]).toEqual(results[0]);
   });
@@ -96,12 +97,12 @@ describe('a run over real replicas', () => {
     const record = await bench.evaluate({
       graph: 'minivln_expert',
       selectors: { split: 'val_unseen' },
-      episodes: 10,
+      episodes: 5,
       workerCount: 2,
     });
     const summary = await bench.store.readSummary(record.runId);
     const success = summary.metrics.find((metric) => metric.definition.name === 'success');
-    expect([record.status, success?.started?.mean, success?.measured]).toEqual(['completed', 1, 10]);
+    expect([record.status, success?.started?.mean, success?.measured]).toEqual(['completed', 1, 5]);
   });
 });
 

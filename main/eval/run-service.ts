@@ -54,6 +54,8 @@ export interface StartRequest {
   readonly parentRun?: string | undefined;
 }
 
+const closedReason = 'the application was closed';
+
 interface ActiveRun {
   readonly runId: string;
   readonly batch: BatchEvalRunner;
@@ -67,6 +69,8 @@ export class RunService implements AsyncDisposable {
   readonly #reader: EnvironmentReader;
   readonly #guardSubscription: Disposable;
   #active: ActiveRun | null = null;
+  /** Starts and resumes that are not yet under way; closing waits for them. */
+  readonly #starting = new Set<Promise<unknown>>();
   #isStartingQueued = false;
   #isClosed = false;
 
@@ -78,7 +82,7 @@ export class RunService implements AsyncDisposable {
     );
     this.#guardSubscription = ports.guard.onChange((holder) => {
       ports.events.publish('guard.changed', { holder });
-      if (!holder) void this.#startNextQueued();
+      if (!holder) void this.#tracked(this.#startNextQueued());
     });
   }
 
@@ -92,12 +96,16 @@ export class RunService implements AsyncDisposable {
       const message = `Run ${runId} was interrupted. ${missing} episodes are missing; resume it to run exactly those.`;
       this.#notice('warning', message, runId);
     }
-    void this.#startNextQueued();
+    void this.#tracked(this.#startNextQueued());
     return report;
   }
 
   /** Throws before anything was made; once there is an id, the rest is events. */
-  async start(request: StartRequest): Promise<{ readonly runId: string; readonly queued: boolean }> {
+  start(request: StartRequest): Promise<{ readonly runId: string; readonly queued: boolean }> {
+    return this.#tracked(this.#start(request));
+  }
+
+  async #start(request: StartRequest): Promise<{ readonly runId: string; readonly queued: boolean }> {
     const { graphs, registry, guard, newRunId } = this.#ports;
     this.#refuseClosed();
     const graph = await graphs.load(request.config.graph);
@@ -119,16 +127,23 @@ export class RunService implements AsyncDisposable {
   }
 
   /** Runs exactly what is missing. Throws `conflict` when nothing is, or when the nodesets changed since. */
-  async resume(
+  resume(
     runId: string,
     options: { readonly acceptDifferences: boolean },
+  ): Promise<{ readonly runId: string; readonly missing: number }> {
+    return this.#tracked(this.#resume(runId, options.acceptDifferences));
+  }
+
+  async #resume(
+    runId: string,
+    acceptDifferences: boolean,
   ): Promise<{ readonly runId: string; readonly missing: number }> {
     const { store, graphs } = this.#ports;
     this.#refuseClosed();
     const record = await store.readRecord(runId);
     refuseUnresumable(record);
-    const differences = await this.resumeDifferences(record);
-    if (!options.acceptDifferences) refuseDifferences(differences);
+    const differences = this.resumeDifferences(record);
+    if (!acceptDifferences) refuseDifferences(differences);
     const lease = this.#acquire(runId, record.graphName);
     let handle: RunHandle | undefined;
     try {
@@ -151,8 +166,8 @@ export class RunService implements AsyncDisposable {
   }
 
   /** What is not as it was when the run began. */
-  resumeDifferences(record: RunRecord): Promise<ResumeDifference[]> {
-    return Promise.resolve(resumeDifferences(record, this.#ports.registry.list()));
+  resumeDifferences(record: RunRecord): ResumeDifference[] {
+    return resumeDifferences(record, this.#ports.registry.list());
   }
 
   /** Episodes in flight finish; the run is then paused. A queued run leaves the queue. */
@@ -212,8 +227,16 @@ export class RunService implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#guardSubscription[Symbol.dispose]();
-    this.#active?.batch.halt('the application was closed');
+    this.#active?.batch.halt(closedReason);
+    await Promise.allSettled(this.#starting);
     await this.#active?.ended;
+  }
+
+  #tracked<Value>(start: Promise<Value>): Promise<Value> {
+    this.#starting.add(start);
+    const forget = (): void => void this.#starting.delete(start);
+    start.then(forget, forget);
+    return start;
   }
 
   #acquire(runId: string, label: string): GuardLease {
@@ -243,7 +266,7 @@ export class RunService implements AsyncDisposable {
     const handle = await this.#create(runId, request, graph, 'queued');
     await handle[Symbol.asyncDispose]();
     await this.#queue.add(runId);
-    void this.#startNextQueued();
+    void this.#tracked(this.#startNextQueued());
   }
 
   async #unqueue(runId: string): Promise<void> {
@@ -264,12 +287,14 @@ export class RunService implements AsyncDisposable {
     const lease = this.#acquire(runId, runId);
     try {
       const definition = graphs.parse(await store.readGraphText(runId));
+      if (this.#isClosed) throw new StudioError('aborted', closedReason);
       const handle = await store.open(runId);
       await this.#queue.remove(runId);
       this.#isStartingQueued = false;
       this.#begin(handle, definition, lease);
     } catch (error) {
-      await this.#dropUnstartable(runId, error);
+      // What the closing interrupted stays in the queue.
+      if (!this.#isClosed) await this.#dropUnstartable(runId, error);
       this.#isStartingQueued = false;
       lease[Symbol.dispose]();
     }
@@ -290,6 +315,7 @@ export class RunService implements AsyncDisposable {
     const feed = new LiveRunFeed({ clock, events, sequence });
     const batch = new BatchEvalRunner(this.#batchPorts(handle), { handle, graph, listener: feed });
     feed.attach(batch);
+    if (this.#isClosed) batch.halt(closedReason);
     const { runId } = handle.record;
     this.#active = { runId, batch, feed, ended: this.#drive(batch, feed, lease) };
   }

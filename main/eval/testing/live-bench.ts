@@ -61,19 +61,27 @@ export async function makeWorkspace(): Promise<string> {
   return await mkdtemp(path.join(tmpdir(), 'evaluation ☂-'));
 }
 
+export interface BenchOptions extends Partial<RunServicePorts> {
+  /** Compiled nodesets and their manifests; several benches may share it. Default: in the workspace. */
+  readonly cacheFolder?: string;
+  /** Without it only `fragile` is known, and nothing else is compiled. */
+  readonly withLibrary?: boolean;
+}
+
 export async function removeWorkspace(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-export async function openLiveBench(folder: string, more: Partial<RunServicePorts> = {}): Promise<LiveBench> {
+export async function openLiveBench(folder: string, options: BenchOptions = {}): Promise<LiveBench> {
+  const { cacheFolder = path.join(folder, 'cache'), withLibrary = true, ...more } = options;
   const processes = await createProcessRegistry({ clock: systemClock });
   const registry = createNodesetRegistry({
     folders: [
-      { folder: path.join(library, 'nodesets'), origin: 'library' },
+      ...(withLibrary ? [{ folder: path.join(library, 'nodesets'), origin: 'library' } as const] : []),
       { folder: path.join(own, 'nodesets'), origin: 'workspace' },
     ],
-    cacheFolder: path.join(folder, 'cache'),
-    builtins: { lookup: createBuiltinCatalog().lookup, manifestOf: builtinManifestSource.manifestOf },
+    cacheFolder,
+    builtins: { ...createBuiltinCatalog(), ...builtinManifestSource },
     isTrusted: () => true,
     logger: silentLogger,
     runtime: {

@@ -16,6 +16,8 @@ const splits = {
 type Split = keyof typeof splits;
 const faultyIndex = 3;
 
+// A nodeset's file gives it as its default export.
+// oxlint-disable-next-line import/no-default-export
 export default defineNodeset({
   name: 'fragile',
   parallelism: 'replicated',
