@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,33 +5,30 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { createPythonFinder } from './hosts/python-finder.ts';
 import { createInterpreterResolver } from './interpreter-resolver.ts';
-import type { NodesetRegistry, ReplicaSet } from './ports.ts';
+import type { BatchBackend, BatchingPort, NodesetRegistry, ReplicaSet } from './ports.ts';
 import { firing } from './testing/firing.ts';
-import { createTestRegistry, pythonFolder, type TestRegistry } from './testing/test-registry.ts';
+import {
+  createTestRegistry,
+  pythonFolder,
+  pythonInterpreter,
+  type TestRegistry,
+} from './testing/test-registry.ts';
 
 let test: TestRegistry;
-const hasHost = existsSync(path.join(pythonFolder, 'agentcanvas_host')) && existsSync(interpreter());
+const interpreter = pythonInterpreter();
+const hasHost = existsSync(path.join(pythonFolder, 'agentcanvas_host')) && existsSync(interpreter);
 
 afterEach(async () => {
   await test[Symbol.asyncDispose]();
 });
 
-/** The real program: launchers of version managers cost a shell per start. */
-function interpreter(): string {
-  try {
-    return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
-  } catch {
-    return '';
-  }
-}
-
 async function withTalker(): Promise<NodesetRegistry> {
   const resolveInterpreter = createInterpreterResolver();
-  test = await createTestRegistry(['talker', 'calculator']);
+  test = await createTestRegistry(['talker', 'calculator'], { interpreter });
   const finder = createPythonFinder({
     processes: test.processes,
     clock: systemClock,
-    interpreter: () => resolveInterpreter({ wanted: interpreter(), baseFolder: '/' }),
+    interpreter: () => resolveInterpreter({ wanted: interpreter, baseFolder: '/' }),
     pythonFolder,
   });
   const registry = test.again({ findPython: finder });
@@ -58,7 +54,10 @@ describe.skipIf(!hasHost)('a Python nodeset', () => {
     expect(registry.manifest('talker')).toMatchObject({
       description: 'Talks',
       language: 'python',
-      nodes: [{ nodeType: 'talker__say', defaultConfig: { loud: false } }],
+      nodes: [
+        { nodeType: 'talker__say', defaultConfig: { loud: false } },
+        { batched: true, batchDim: 'word' },
+      ],
     });
     const startedBefore = test.started.length;
     await registry.scan();
@@ -78,6 +77,32 @@ describe.skipIf(!hasHost)('a Python nodeset', () => {
       error: expect.stringMatching(/wrong\.py cannot be read as Python: SyntaxError/) as string,
     });
     expect(registry.manifest('talker')).toBeDefined();
+  });
+
+  it('answers a batch of all workers in one call, from a fresh process after a reset', async () => {
+    await using registry = await withTalker();
+    const backends: BatchBackend[] = [];
+    const batching: BatchingPort = {
+      wrap(nodeType, backend) {
+        backends.push(backend);
+        return nodeType;
+      },
+    };
+    await using session = await registry.ensureNodesetsForGraph(['talker'], { replicaCount: 2, batching });
+    expect(session.initial).toHaveLength(2);
+    const [backend] = backends;
+    const { signal } = new AbortController();
+    const shout = async (): Promise<readonly Record<string, unknown>[]> =>
+      (await backend?.call([{ word: 'a' }, { word: 'b' }], {}, signal)) ?? [];
+    const first = await shout();
+    expect(first).toMatchObject([
+      { loud: 'A', of: 2 },
+      { loud: 'B', of: 2 },
+    ]);
+    await backend?.reset();
+    const second = await shout();
+    expect(second).toMatchObject([{ loud: 'A' }, { loud: 'B' }]);
+    expect(second[0]?.['pid']).not.toBe(first[0]?.['pid']);
   });
 
   it('that is shared is one process for all workers, restarted when it dies, until it dies too often', async () => {

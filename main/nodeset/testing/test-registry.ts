@@ -1,4 +1,5 @@
 // A registry over real processes, with a cache and a workspace of its own, for tests.
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -30,10 +31,19 @@ export interface TestRegistry extends AsyncDisposable {
 const testNodesets = fileURLToPath(new URL('./nodesets', import.meta.url));
 export const pythonFolder = fileURLToPath(new URL('../../../resources/python', import.meta.url));
 
+/** The real program, or nothing: launchers of version managers cost a shell per start. */
+export function pythonInterpreter(): string {
+  try {
+    return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+  } catch {
+    return '';
+  }
+}
+
 /** Copies the named test nodesets into a new workspace. */
 export async function createTestRegistry(
   names: readonly string[],
-  options: Partial<NodesetRegistryOptions> = {},
+  { interpreter, ...options }: Partial<NodesetRegistryOptions> & { readonly interpreter?: string } = {},
 ): Promise<TestRegistry> {
   const root = await mkdtemp(path.join(os.tmpdir(), 'nodesets ☂-'));
   const folder = path.join(root, 'nodesets');
@@ -46,7 +56,10 @@ export async function createTestRegistry(
     started.push(start.label);
     return processes.startHost(start);
   };
-  const python = createPythonLauncher({ pythonFolder, resolveInterpreter: createInterpreterResolver() });
+  const python = createPythonLauncher({
+    pythonFolder,
+    resolveInterpreter: createInterpreterResolver({ defaultInterpreter: interpreter }),
+  });
   const again = (more: Partial<NodesetRegistryOptions> = {}): NodesetRegistry =>
     createNodesetRegistry({
       folders: [{ folder, origin: 'workspace' }],

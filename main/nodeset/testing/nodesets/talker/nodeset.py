@@ -4,6 +4,7 @@ import os
 import signal
 
 from app.components import BaseCanvasNode, BaseNodeSet, PortDef
+from app.server.batched_inference import OUTPUTS_KEY, SAMPLES_KEY
 
 
 class Say(BaseCanvasNode):
@@ -22,6 +23,19 @@ class Say(BaseCanvasNode):
         return {"pid": os.getpid(), "word": word, "loud": self.config.get("loud")}
 
 
+class Shout(BaseCanvasNode):
+    node_type = "talker__shout"
+    batched = True
+    batch_dim = "word"
+    input_ports = [PortDef("word", "TEXT", "")]
+    output_ports = [PortDef("loud", "TEXT", "")]
+
+    async def forward(self, inputs, ctx):
+        samples = inputs[SAMPLES_KEY]
+        results = [{"loud": sample["word"].upper(), "of": len(samples), "pid": os.getpid()} for sample in samples]
+        return {OUTPUTS_KEY: results}
+
+
 class TalkerNodeSet(BaseNodeSet):
     name = "talker"
     description = "Talks"
@@ -29,4 +43,4 @@ class TalkerNodeSet(BaseNodeSet):
     server_env = {"TALKER": "yes"}
 
     def get_tools(self):
-        return [Say()]
+        return [Say(), Shout()]
