@@ -63,6 +63,7 @@ function unwrap(schema: z.ZodType): z.ZodType {
     bare instanceof z.ZodOptional ||
     bare instanceof z.ZodNullable ||
     bare instanceof z.ZodDefault ||
+    bare instanceof z.ZodPrefault ||
     bare instanceof z.ZodReadonly
   ) {
     bare = bare.unwrap() as z.ZodType;
