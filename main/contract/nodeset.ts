@@ -1,6 +1,7 @@
 // What a nodeset says about itself: nodes, ports, config fields, env panel, evaluation metadata.
 // TypeScript is camelCase; Python hosts and files are snake_case (see casing.ts).
 import { z } from 'zod';
+import { errorCodeNames } from '../base/error-codes.ts';
 
 export const portDefinition = z.object({
   name: z.string(),
@@ -149,6 +150,7 @@ export const nodesetSummary = z.object({
   sourceHash: z.string().default(''),
   interpreter: z.string().optional(),
   error: z.string().optional(),
+  errorCode: z.enum(errorCodeNames).optional(),
   processes: z
     .array(
       z.object({

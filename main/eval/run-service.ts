@@ -109,6 +109,7 @@ export class RunService implements AsyncDisposable {
     const { graphs, registry, guard, newRunId } = this.#ports;
     this.#refuseClosed();
     const graph = await graphs.load(request.config.graph);
+    await this.#lookAgainAtFailed(graphNodesets(graph.definition));
     refuseInvalidGraph(graph.definition, { graphs, registry, config: request.config });
     const runId = newRunId();
     if (request.whenBusy === 'queue' && (guard.holder !== null || this.#queue.runIds.length > 0)) {
@@ -237,6 +238,13 @@ export class RunService implements AsyncDisposable {
     const forget = (): void => void this.#starting.delete(start);
     start.then(forget, forget);
     return start;
+  }
+
+  /** What failed before may have been mended since. */
+  async #lookAgainAtFailed(names: readonly string[]): Promise<void> {
+    const { registry } = this.#ports;
+    const failed = registry.list().some(({ name, state }) => names.includes(name) && state === 'failed');
+    if (failed) await registry.scan();
   }
 
   #acquire(runId: string, label: string): GuardLease {

@@ -24,6 +24,11 @@ export function refuseInvalidGraph(
     const message = `The graph needs the nodeset "${unknown}", which was not found. Put it into the workspace's nodesets folder.`;
     throw new StudioError('nodeset_unknown', message);
   }
+  const broken = registry.list().find(({ name, state }) => names.includes(name) && state === 'failed');
+  if (broken) {
+    const message = `The nodeset "${broken.name}" cannot be used: ${broken.error ?? 'it failed to load'}`;
+    throw new StudioError(broken.errorCode === 'untrusted' ? 'untrusted' : 'nodeset_failed', message);
+  }
   const errors = graphs.validate(definition).filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first) {

@@ -119,7 +119,7 @@ export class KnownNodeset {
       sourceHash: this.#version?.hash ?? '',
       processes: [...replicas, ...servers].filter((each) => each !== undefined),
       ...('stage' in situation && situation.stage !== undefined && { stage: situation.stage }),
-      ...(situation.kind === 'failed' && { error: situation.error.message }),
+      ...(situation.kind === 'failed' && { error: situation.error.message, errorCode: situation.error.code }),
       ...(interpreter !== undefined && { interpreter }),
     };
   }

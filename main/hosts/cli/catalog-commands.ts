@@ -82,10 +82,13 @@ function addGraphCommands(program: Command, context: CommandContext, options: ()
         output.print(
           `step budget: ${found.stepBudget ?? 'environment’s or 1000'}; suggested workers: ${found.suggestedWorkers}`,
         );
-        for (const name of found.missing) output.print(`missing nodeset: ${name}`);
+        const unknown = found.missing.filter(
+          (name) => !found.nodesets.some((nodeset) => nodeset.name === name),
+        );
+        for (const name of unknown) output.print(`missing nodeset: ${name}`);
         for (const entry of found.diagnostics) output.print(diagnosticText(entry));
         const failed =
-          found.missing.length > 0 ||
+          unknown.length > 0 ||
           found.diagnostics.some((entry) => entry.severity === 'error') ||
           found.environments.some((entry) => entry.error !== null);
         return failed ? exitCodes.invalid : exitCodes.ok;

@@ -20,12 +20,9 @@ export function addEvalCommands(program: Command, context: CommandContext): void
     .option('--queue', 'wait in the queue when another run or Play holds the engine')
     .option('--dry-run', 'check everything and start nothing')
     .action(async (graph: string, options: Record<string, unknown>) => {
-      const { queue, dryRun, ...global } = {
-        ...program.opts<GlobalOptions>(),
-        ...(options as { queue?: boolean; dryRun?: boolean }),
-      };
+      const { queue, dryRun } = options as { queue?: boolean; dryRun?: boolean };
       const readOptions = (): EvalConfig => parseConfig(graphReference(graph), flagValues(options));
-      await runCommand(context, global, async (client, output) => {
+      await runCommand(context, program.opts<GlobalOptions>(), async (client, output) => {
         const config = readOptions();
         if (dryRun) return preflight(client, output, config);
         return start(client, output, { config, whenBusy: queue ? 'queue' : 'refuse' });
