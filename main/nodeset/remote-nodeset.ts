@@ -57,8 +57,8 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
     }
     return { link, manifest };
   } catch (error) {
-    const logTail = host.process.stderrTail(20);
     await host.kill();
+    const logTail = host.process.stderrTail(20);
     const failure = startFailure(start, error, logTail);
     stages.report('failed', { message: failure.message, logTail });
     throw failure;
