@@ -62,7 +62,7 @@ def node_manifest(tool: Any) -> Dict[str, Any]:
 
 
 def _port(port: Any) -> Dict[str, Any]:
-    form = _as_dict(port)
+    form = as_dict(port)
     return {
         "name": form["name"],
         "wire_type": form.get("wire_type") or "ANY",
@@ -72,7 +72,7 @@ def _port(port: Any) -> Dict[str, Any]:
 
 
 def _ui(ui: Any) -> Dict[str, Any]:
-    form = _as_dict(ui) if ui is not None else {}
+    form = as_dict(ui) if ui is not None else {}
     rest = {key: value for key, value in form.items() if key not in ("config_fields", "display_fields")}
     rest["config_fields"] = [_config_field(field) for field in form.get("config_fields") or ()]
     rest["display_fields"] = [_display_field(field) for field in form.get("display_fields") or ()]
@@ -80,7 +80,7 @@ def _ui(ui: Any) -> Dict[str, Any]:
 
 
 def _config_field(field: Any) -> Dict[str, Any]:
-    form = _as_dict(field)
+    form = as_dict(field)
     kind = form.pop("field_type", None) or form.get("kind") or "text"
     form["kind"] = kind if kind in FIELD_KINDS else "text"
     form["label"] = form.get("label") or ""
@@ -103,14 +103,14 @@ def _option(option: Any) -> Any:
 
 
 def _display_field(field: Any) -> Dict[str, Any]:
-    form = _as_dict(field)
+    form = as_dict(field)
     form["kind"] = str(form.pop("display_type", None) or form.get("kind") or "text")
     form["port"] = str(form.get("port") or form.get("data_key") or form.get("name") or "")
     form["label"] = form.get("label") or ""
     return form
 
 
-def _as_dict(form: Any) -> Dict[str, Any]:
+def as_dict(form: Any) -> Dict[str, Any]:
     if isinstance(form, dict):
         return dict(form)
     if dataclasses.is_dataclass(form) and not isinstance(form, type):

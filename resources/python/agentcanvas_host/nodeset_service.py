@@ -16,7 +16,7 @@ from .errors import HostError
 from .fire_lists import aggregate_results, fire_list_form
 from .manifest import build_manifest, node_type_of
 from .packages import installed_packages
-from .panel import action_state, panel_info, panel_state, signals_of
+from .panel import PanelMethods, make_panel
 
 SAMPLES = "_samples"
 OUTPUTS = "_outputs"
@@ -29,7 +29,7 @@ class NodesetService:
         self._loop = loop
         self._ask = ask
         self._nodeset: Any = None
-        self._panel: Any = None
+        self._panel: Optional[PanelMethods] = None
         self._tools: Dict[str, Any] = {}
         self._owned: Dict[str, OwnedContainer] = {}
         # Execution, then node id and type: the children of a fire list may carry the id of their spawner.
@@ -39,15 +39,15 @@ class NodesetService:
         self._current: Optional[NodeSession] = None
         self._waiting: Dict[int, NodeSession] = {}
         self._methods: Dict[str, Callable[[Params], Any]] = {
-            "hello": lambda params: self.hello(params),
+            "hello": lambda params: self.hello(),
             "manifest": lambda params: self.manifest(),
             "initialize": lambda params: self.initialize(),
             "eval_metadata": lambda params: self.eval_metadata(),
-            "panel.info": lambda params: panel_info(self._env_panel()),
-            "panel.load": lambda params: self._panel_load(),
-            "panel.field": self._panel_field,
-            "panel.action": self._panel_action,
-            "panel.options": self._panel_options,
+            "panel.info": lambda params: self._env_panel().info(),
+            "panel.load": lambda params: self._env_panel().load(),
+            "panel.field": lambda params: self._env_panel().change_field(params["name"], params.get("value")),
+            "panel.action": lambda params: self._env_panel().act(params["name"], params.get("values") or {}),
+            "panel.options": lambda params: self._env_panel().options(params["name"]),
             "node.batch": self._batch,
             "node.aggregate": self._aggregate,
             "execution.end": self._end_execution,
@@ -81,19 +81,18 @@ class NodesetService:
             self._tools = {node_type_of(tool): tool for tool in self._nodeset.get_tools()}
             containers = getattr(self._nodeset, "get_containers", list)() or []
             self._owned = {container.container_id: container for container in map(build_owned, containers)}
-            self._panel = self._make_panel(kind)
-            _announce(self._nodeset, self._panel)
+            panel = make_panel(kind)
+            self._panel = None if panel is None else PanelMethods(panel, self._after, self._signal_owned)
+            _announce(self._nodeset, panel)
         return self._nodeset
 
-    def _make_panel(self, kind: Any) -> Any:
-        panel_class = getattr(kind, "env_panel", None)
-        if panel_class is None:
-            return None
-        panel = panel_class()
-        panel._context = {"mode": "local", "server_url": None, "nodeset_name": kind.name}
-        return panel
+    def _env_panel(self) -> PanelMethods:
+        nodeset = self.nodeset()
+        if self._panel is None:
+            raise HostError("unsupported", f"nodeset '{nodeset.name}' has no env panel")
+        return self._panel
 
-    def hello(self, params: Params) -> Any:
+    def hello(self) -> Any:
         return {
             "features": [],
             "language": "python",
@@ -274,46 +273,6 @@ class NodesetService:
             for name in names:
                 container.on_signal(name)
 
-    # The env panel
-
-    def _env_panel(self) -> Any:
-        nodeset = self.nodeset()
-        if self._panel is None:
-            raise HostError("unsupported", f"nodeset '{nodeset.name}' has no env panel")
-        return self._panel
-
-    def _panel_load(self) -> Any:
-        panel = self._env_panel()
-        return self._after(panel.on_load(), lambda state: panel_state(panel, state))
-
-    def _panel_field(self, params: Params) -> Any:
-        panel = self._env_panel()
-
-        def changed(state: Any) -> Any:
-            if isinstance(state, dict):
-                self._signal_owned(signals_of(state))
-            return panel_state(panel, state)
-
-        return self._after(panel.on_field_change(params["name"], params.get("value")), changed)
-
-    def _panel_action(self, params: Params) -> Any:
-        panel = self._env_panel()
-
-        def acted(result: Any) -> Any:
-            self._signal_owned(_signals_of_action(params["name"], result))
-            return self._after(panel.on_load(), lambda state: action_state(panel, result, state))
-
-        return self._after(panel.on_action(params["name"], params.get("values") or {}), acted)
-
-    def _panel_options(self, params: Params) -> Any:
-        panel = self._env_panel()
-        declared = {getattr(field, "name", ""): getattr(field, "options", None) for field in panel.fields}
-
-        def offered(options: Any) -> Any:
-            return {"options": list(options) if options else list(declared.get(params["name"]) or [])}
-
-        return self._after(panel.get_options(params["name"]), offered)
-
     # Waiting
 
     def _after(self, value: Any, use: Callable[[Any], Any]) -> Any:
@@ -332,11 +291,6 @@ async def _use_later(value: Any, use: Callable[[Any], Any]) -> Any:
 
 async def _settled(value: Any) -> Any:
     return await value if is_coroutine(value) else value
-
-
-def _signals_of_action(name: str, result: Any) -> List[str]:
-    signals = signals_of(result) if isinstance(result, dict) else []
-    return [*signals, "episode_reset"] if name in ("play", "reset") and "episode_reset" not in signals else signals
 
 
 def _outputs_of(tool: Any, result: Any, expected: int) -> List[Any]:

@@ -8,11 +8,62 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List
 
-from .manifest import _as_dict
+from .manifest import as_dict
 
-Run = Callable[[Any], Any]
+# Applies a function to a value at once, or to what an awaitable gives later.
+After = Callable[[Any, Callable[[Any], Any]], Any]
 FIELD_KINDS = ("select", "number", "text", "slider")
 SIDE_EFFECTS = ("run_start", "run_pause", "run_stop", "run_step", "signal", "none")
+
+
+def make_panel(nodeset_class: Any) -> Any:
+    panel_class = getattr(nodeset_class, "env_panel", None)
+    if panel_class is None:
+        return None
+    panel = panel_class()
+    panel._context = {"mode": "local", "server_url": None, "nodeset_name": nodeset_class.name}
+    return panel
+
+
+class PanelMethods:
+    """The `panel.*` methods of the host protocol over one panel. `signal_owned` tells the nodeset's own containers."""
+
+    def __init__(self, panel: Any, after: After, signal_owned: Callable[[List[str]], None]) -> None:
+        self.panel = panel
+        self._after = after
+        self._signal_owned = signal_owned
+
+    def info(self) -> Dict[str, Any]:
+        return panel_info(self.panel)
+
+    def load(self) -> Any:
+        return self._after(self.panel.on_load(), lambda state: panel_state(self.panel, state))
+
+    def change_field(self, name: str, value: Any) -> Any:
+        def changed(state: Any) -> Any:
+            if isinstance(state, dict):
+                self._signal_owned(signals_of(state))
+            return panel_state(self.panel, state)
+
+        return self._after(self.panel.on_field_change(name, value), changed)
+
+    def act(self, name: str, values: Dict[str, Any]) -> Any:
+        def acted(result: Any) -> Any:
+            signals = signals_of(result) if isinstance(result, dict) else []
+            if name in ("play", "reset") and "episode_reset" not in signals:
+                signals = [*signals, "episode_reset"]
+            self._signal_owned(signals)
+            return self._after(self.panel.on_load(), lambda state: action_state(self.panel, result, state))
+
+        return self._after(self.panel.on_action(name, values), acted)
+
+    def options(self, name: str) -> Any:
+        declared = {as_dict(field)["name"]: as_dict(field).get("options") for field in self.panel.fields}
+
+        def offered(options: Any) -> Any:
+            return {"options": list(options) if options else list(declared.get(name) or [])}
+
+        return self._after(self.panel.get_options(name), offered)
 
 
 def panel_info(panel: Any) -> Dict[str, Any]:
@@ -25,14 +76,14 @@ def panel_info(panel: Any) -> Dict[str, Any]:
 
 
 def _field(field: Any) -> Dict[str, Any]:
-    form = {name: value for name, value in _as_dict(field).items() if value is not None}
+    form = {name: value for name, value in as_dict(field).items() if value is not None}
     form["kind"] = form.get("kind") if form.get("kind") in FIELD_KINDS else "text"
     form["label"] = form.get("label") or form["name"]
     return form
 
 
 def _action(action: Any) -> Dict[str, Any]:
-    form = {name: value for name, value in _as_dict(action).items() if value is not None}
+    form = {name: value for name, value in as_dict(action).items() if value is not None}
     form["label"] = form.get("label") or form["name"]
     effect = form.get("side_effect")
     form["side_effect"] = effect if effect in SIDE_EFFECTS else "none"
@@ -44,7 +95,7 @@ def panel_state(panel: Any, raw: Any) -> Dict[str, Any]:
     if not isinstance(raw, dict):
         raise TypeError(f"{type(panel).__name__} returned {type(raw).__name__}; a panel's state is a dict")
     state = dict(raw)
-    declared = [_as_dict(field)["name"] for field in getattr(panel, "fields", None) or ()]
+    declared = [as_dict(field)["name"] for field in getattr(panel, "fields", None) or ()]
     values = dict(state.pop("values", None) or {})
     for name in declared:
         if name in state:

@@ -80,7 +80,10 @@ class Encoder:
         for key, member in value.items():
             if type(key) is not str or key[:1] == "$":
                 return self._encode_unusual_mapping(value, encoded)
-            encoded[key] = encode(member)
+            # Texts and flags are most of what nodes return; a call each would be half of the cost.
+            member_kind = type(member)
+            plain = member_kind is str or member_kind is bool or member is None
+            encoded[key] = member if plain else encode(member)
         return encoded
 
     def _encode_unusual_mapping(self, value: Dict[Any, Any], done: Dict[Any, Any]) -> Any:
