@@ -55,7 +55,8 @@ export class Tensor {
   get data(): TensorData {
     if (!this.#view) {
       const View = viewOf[this.dtype];
-      const aligned = this.bytes.byteOffset % View.BYTES_PER_ELEMENT === 0 ? this.bytes : this.bytes.slice();
+      const aligned =
+        this.bytes.byteOffset % View.BYTES_PER_ELEMENT === 0 ? this.bytes : new Uint8Array(this.bytes);
       this.#view = new View(
         aligned.buffer as ArrayBuffer,
         aligned.byteOffset,
@@ -67,6 +68,6 @@ export class Tensor {
 
   /** An independent copy: for whoever keeps a value beyond the call that brought it. */
   copy(): Tensor {
-    return new Tensor(this.dtype, this.shape, this.bytes.slice());
+    return new Tensor(this.dtype, this.shape, new Uint8Array(this.bytes));
   }
 }
