@@ -52,7 +52,10 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
       clock,
       spawner: createLocalProcessSpawner(processes),
       launchers: {
-        typescript: createNodeLauncher({ hostProgram: layout.nodeHost }),
+        typescript: createNodeLauncher({
+          hostProgram: layout.nodeHost,
+          compileCacheFolder: path.join(cacheFolder, 'code'),
+        }),
         python: createPythonLauncher({ pythonFolder, resolveInterpreter }),
       },
     },
