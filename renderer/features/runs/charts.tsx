@@ -1,0 +1,251 @@
+// Four charts of a run. Numeric axes, no dots, no animation, at most 800 points; each can be read as a table.
+import { useMemo, useState } from 'react';
+import {
+  Bar,
+  BarChart,
+  CartesianGrid,
+  Line,
+  LineChart,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import type { RunSession } from '../../store/run-session.ts';
+import { throughputOfRows, throughputOfSamples } from '../../store/throughput.ts';
+import { useRowsVersion } from '../../store/use-studio.tsx';
+import { decimalsOf, formatCount, formatDecimal } from '../../ui/format.ts';
+import { useThrottled } from '../../ui/use-throttled.ts';
+import { ChartFrame } from './chart-frame.tsx';
+import type { LoadedState } from './run-page.tsx';
+import { histogram, metricSeries, metricValues, stepValues, type Bin } from './series.ts';
+
+const refreshMs = 1000;
+const axis = {
+  stroke: 'var(--text-faint)',
+  fontSize: 11,
+  tickLine: false,
+  axisLine: { stroke: 'var(--line-strong)' },
+} as const;
+const number = (value: number): string => formatDecimal(value, decimalsOf(value));
+
+export function Charts({ session, state }: { readonly session: RunSession; readonly state: LoadedState }) {
+  const version = useThrottled(useRowsVersion(session), refreshMs);
+  const metrics =
+    state.record.metrics.length > 0
+      ? state.record.metrics
+      : (state.summary?.metrics ?? []).map((metric) => metric.definition);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const metric = metrics.find((candidate) => candidate.name === chosen) ?? metrics[0];
+  // `version` stands for the rows, which change in place.
+  // oxlint-disable-next-line react/exhaustive-deps
+  const rows = useMemo(() => [...session.index.rows()], [session, version]);
+  const throughput = useMemo(
+    () => throughputOfRows(rows) ?? throughputOfSamples(state.samples),
+    [rows, state.samples],
+  );
+  const picker = (
+    <select
+      className="select small-select"
+      aria-label="Metric of the charts"
+      value={metric?.name ?? ''}
+      onChange={(event) => setChosen(event.target.value)}
+    >
+      {metrics.map((candidate) => (
+        <option key={candidate.name}>{candidate.name}</option>
+      ))}
+    </select>
+  );
+  return (
+    <section className="charts" aria-label="Charts">
+      {metric ? (
+        <>
+          <MetricChart rows={rows} metric={metric.name} unit={metric.unit} picker={picker} />
+          <HistogramChart
+            title={`Distribution of ${metric.name}`}
+            unit={metric.unit}
+            bins={histogram(metricValues(rows, metric.name))}
+            empty="No episode has a value yet."
+          />
+        </>
+      ) : null}
+      <HistogramChart
+        title="Steps per episode"
+        unit="steps"
+        bins={histogram(stepValues(rows))}
+        empty="No episode has ended yet."
+      />
+      <ChartFrame
+        title="Throughput"
+        unit="episodes/min"
+        columns={['Time in s', 'Episodes per minute']}
+        rows={throughput.map((point) => [number(Math.round(point.atSec)), formatDecimal(point.perMinute, 1)])}
+        empty="Throughput shows once a few episodes have ended while this window watches."
+      >
+        <ResponsiveContainer width="100%" height="100%">
+          <LineChart
+            data={throughput}
+            margin={{ top: 6, right: 12, bottom: 0, left: 0 }}
+            accessibilityLayer={false}
+          >
+            <CartesianGrid stroke="var(--line)" vertical={false} />
+            <XAxis
+              dataKey="atSec"
+              type="number"
+              domain={['dataMin', 'dataMax']}
+              tickFormatter={(value: number) => `${formatCount(value)} s`}
+              {...axis}
+            />
+            <YAxis width={44} tickFormatter={number} {...axis} />
+            <Tooltip content={<ChartTip x="at" xUnit=" s" />} isAnimationActive={false} />
+            <Line
+              name="per minute"
+              dataKey="perMinute"
+              stroke="var(--chart-1)"
+              strokeWidth={1.5}
+              dot={false}
+              isAnimationActive={false}
+            />
+          </LineChart>
+        </ResponsiveContainer>
+      </ChartFrame>
+    </section>
+  );
+}
+
+interface MetricChartProps {
+  readonly rows: Parameters<typeof metricSeries>[0];
+  readonly metric: string;
+  readonly unit: string;
+  readonly picker: React.ReactNode;
+}
+
+function MetricChart({ rows, metric, unit, picker }: MetricChartProps) {
+  const points = useMemo(() => metricSeries(rows, metric), [rows, metric]);
+  return (
+    <ChartFrame
+      title="Over finished episodes"
+      unit={unit}
+      action={picker}
+      columns={['Episode', metric, 'Running mean']}
+      rows={points.map((point) => [formatCount(point.at), number(point.value), number(point.runningMean)])}
+      empty="No episode has a value yet."
+      legend={[
+        { name: 'episode', className: 'value' },
+        { name: 'running mean', className: 'mean' },
+      ]}
+    >
+      <ResponsiveContainer width="100%" height="100%">
+        <LineChart
+          data={points}
+          margin={{ top: 6, right: 12, bottom: 0, left: 0 }}
+          accessibilityLayer={false}
+        >
+          <CartesianGrid stroke="var(--line)" vertical={false} />
+          <XAxis
+            dataKey="at"
+            type="number"
+            domain={['dataMin', 'dataMax']}
+            tickFormatter={formatCount}
+            {...axis}
+          />
+          <YAxis width={44} tickFormatter={number} {...axis} />
+          <Tooltip content={<ChartTip x="episode" xUnit="" />} isAnimationActive={false} />
+          <Line
+            name={metric}
+            dataKey="value"
+            stroke="var(--chart-fill)"
+            strokeWidth={1}
+            dot={false}
+            isAnimationActive={false}
+          />
+          <Line
+            name="running mean"
+            dataKey="runningMean"
+            stroke="var(--chart-1)"
+            strokeWidth={2}
+            dot={false}
+            isAnimationActive={false}
+          />
+        </LineChart>
+      </ResponsiveContainer>
+    </ChartFrame>
+  );
+}
+
+interface HistogramChartProps {
+  readonly title: string;
+  readonly unit: string;
+  readonly bins: readonly Bin[];
+  readonly empty: string;
+}
+
+function HistogramChart({ title, unit, bins, empty }: HistogramChartProps) {
+  const data = bins.map((bin) => ({
+    ...bin,
+    name: bin.from === bin.to ? number(bin.from) : `${number(bin.from)} – ${number(bin.to)}`,
+  }));
+  return (
+    <ChartFrame
+      title={title}
+      unit={unit}
+      columns={['Value', 'Episodes']}
+      rows={data.map((bin) => [bin.name, formatCount(bin.count)])}
+      empty={empty}
+    >
+      <ResponsiveContainer width="100%" height="100%">
+        <BarChart
+          data={data}
+          margin={{ top: 6, right: 12, bottom: 0, left: 0 }}
+          barCategoryGap={1}
+          accessibilityLayer={false}
+        >
+          <CartesianGrid stroke="var(--line)" vertical={false} />
+          <XAxis dataKey="from" tickFormatter={number} minTickGap={16} {...axis} />
+          <YAxis width={44} allowDecimals={false} tickFormatter={formatCount} {...axis} />
+          <Tooltip
+            content={<ChartTip x="" xUnit="" />}
+            cursor={{ fill: 'var(--hover)' }}
+            isAnimationActive={false}
+          />
+          <Bar
+            name="episodes"
+            dataKey="count"
+            fill="var(--chart-1)"
+            maxBarSize={48}
+            isAnimationActive={false}
+          />
+        </BarChart>
+      </ResponsiveContainer>
+    </ChartFrame>
+  );
+}
+
+interface ChartTipProps {
+  readonly x: string;
+  readonly xUnit: string;
+  readonly active?: boolean;
+  readonly label?: unknown;
+  readonly payload?: readonly {
+    readonly name?: unknown;
+    readonly value?: unknown;
+    readonly payload?: unknown;
+  }[];
+}
+
+function ChartTip({ x, xUnit, active, label, payload }: ChartTipProps) {
+  if (!active || !payload || payload.length === 0) return null;
+  return (
+    <div className="tooltip">
+      <div className="faint">
+        {x} {typeof label === 'number' ? number(label) : null}
+        {xUnit}
+      </div>
+      {payload.map((line) => (
+        <div key={String(line.name)}>
+          {String(line.name)} {typeof line.value === 'number' ? number(line.value) : null}
+        </div>
+      ))}
+    </div>
+  );
+}

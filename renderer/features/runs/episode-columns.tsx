@@ -1,0 +1,150 @@
+// Columns of the episode table: the row's own, and one per metric of the environment, never a fixed list of metrics.
+import type { MetricDefinition } from '#contract/nodeset.ts';
+import type { EpisodeRow } from '#contract/run.ts';
+import { accessorOf } from '../../store/row-columns.ts';
+import { formatDuration, formatMetricValue, formatWord } from '../../ui/format.ts';
+import type { GridColumn } from '../../ui/grid-types.ts';
+import { Status } from '../../ui/status.tsx';
+
+const notKnown = (
+  <span className="faint" aria-label="not known">
+    –
+  </span>
+);
+
+/** What copying gives: the value as it is, not as it is drawn. */
+const plain =
+  (column: string) =>
+  (row: EpisodeRow): string =>
+    String(accessorOf(column)(row) ?? '');
+
+const whole = (value: number | null) => (value === null ? notKnown : value);
+const clipped = (value: string | null) => (value === null ? notKnown : <span className="clip">{value}</span>);
+
+const before: readonly GridColumn<EpisodeRow>[] = [
+  {
+    id: 'ordinal',
+    header: '#',
+    width: 64,
+    align: 'end',
+    description: 'Place in the plan',
+    cell: (row) => row.ordinal,
+    text: plain('ordinal'),
+  },
+  {
+    id: 'episode',
+    header: 'Episode',
+    width: 120,
+    grows: true,
+    cell: (row) => clipped(row.episodeId ?? (row.episodeIndex === null ? null : String(row.episodeIndex))),
+    text: plain('episode'),
+  },
+  { id: 'scene', header: 'Scene', width: 110, cell: (row) => clipped(row.sceneId), text: plain('scene') },
+  {
+    id: 'instruction',
+    header: 'Instruction',
+    width: 240,
+    isHiddenAtFirst: true,
+    cell: (row) => clipped(row.instruction),
+    text: plain('instruction'),
+  },
+  {
+    id: 'repeat',
+    header: 'Repeat',
+    width: 64,
+    align: 'end',
+    isHiddenAtFirst: true,
+    cell: (row) => row.repeat,
+    text: plain('repeat'),
+  },
+  { id: 'status', header: 'Status', width: 128, cell: statusCell, text: plain('status') },
+];
+
+const after: readonly GridColumn<EpisodeRow>[] = [
+  {
+    id: 'steps',
+    header: 'Steps',
+    width: 72,
+    align: 'end',
+    cell: (row) => whole(row.steps),
+    text: plain('steps'),
+  },
+  {
+    id: 'duration',
+    header: 'Time',
+    width: 96,
+    align: 'end',
+    description: 'Duration of the last attempt',
+    cell: (row) => (row.durationMs === null ? notKnown : formatDuration(row.durationMs)),
+    text: plain('duration'),
+  },
+  {
+    id: 'attempts',
+    header: 'Tries',
+    width: 60,
+    align: 'end',
+    description: 'Attempts',
+    cell: (row) => (row.attempts === 0 ? notKnown : row.retried ? `${row.attempts} ↻` : row.attempts),
+    text: plain('attempts'),
+  },
+  {
+    id: 'worker',
+    header: 'Worker',
+    width: 68,
+    align: 'end',
+    isHiddenAtFirst: true,
+    cell: (row) => whole(row.worker),
+    text: plain('worker'),
+  },
+  {
+    id: 'limit',
+    header: 'Limit',
+    width: 108,
+    isHiddenAtFirst: true,
+    description: 'A cap that was hit: a result, not an error',
+    cell: (row) => (row.limit === null ? notKnown : <Status status="limit" word={formatWord(row.limit)} />),
+    text: plain('limit'),
+  },
+  {
+    id: 'error',
+    header: 'Error',
+    width: 200,
+    description: 'Error of the last attempt',
+    cell: (row) => (row.errorCode === null ? null : clipped(`${row.errorCode}: ${row.errorMessage ?? ''}`)),
+    text: (row) => [row.errorCode, row.errorMessage].filter(Boolean).join(': '),
+  },
+];
+
+function statusCell(row: EpisodeRow) {
+  return (
+    <span className="row">
+      <Status status={row.status} />
+      {row.limit === null ? null : <Status status="limit" word="" />}
+    </span>
+  );
+}
+
+function metricColumn(metric: MetricDefinition): GridColumn<EpisodeRow> {
+  return {
+    id: `metrics.${metric.name}`,
+    header: metric.name,
+    ...(metric.unit ? { unit: metric.unit } : {}),
+    width: Math.min(150, Math.max(76, metric.name.length * 7 + 24)),
+    align: 'end',
+    cell: (row) => {
+      const { text, kind } = formatMetricValue(row.metrics[metric.name]);
+      if (kind === 'value') return text;
+      const label = kind === 'not_measured' ? 'not measured' : 'not a finite number';
+      return (
+        <span className={kind === 'not_measured' ? 'faint' : 'non-finite'} aria-label={label} title={label}>
+          {text}
+        </span>
+      );
+    },
+    text: (row) => String(row.metrics[metric.name] ?? ''),
+  };
+}
+
+export function episodeColumns(metrics: readonly MetricDefinition[]): GridColumn<EpisodeRow>[] {
+  return [...before, ...metrics.map(metricColumn), ...after];
+}

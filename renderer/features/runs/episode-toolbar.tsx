@@ -1,0 +1,176 @@
+// Filters of the episode table, and what can be done with the rows that pass.
+import { Search } from 'lucide-react';
+import { useEffect, useState, type ReactNode } from 'react';
+import { episodeStatus, type EpisodeStatus } from '#contract/run.ts';
+import type { Compiled } from '../../store/expression.ts';
+import { fieldNames } from '../../store/row-columns.ts';
+import type { RunSession } from '../../store/run-session.ts';
+import { useAddress, useRowsVersion, useStudio } from '../../store/use-studio.tsx';
+import { ActionMenu } from '../../ui/action-menu.tsx';
+import { ErrorCallout } from '../../ui/error-callout.tsx';
+import { Check } from '../../ui/field.tsx';
+import { formatCount, formatPlural } from '../../ui/format.ts';
+import { Status } from '../../ui/status.tsx';
+import { useDebounced } from '../../ui/use-debounced.ts';
+import { fullFilter, withCondition } from './condition.ts';
+import { FilterBuilder } from './filter-builder.tsx';
+import type { LoadedState } from './run-page.tsx';
+import { useRunAgain } from './use-run-again.ts';
+import { useRunActions } from './use-run-actions.ts';
+
+export interface EpisodeToolbarProps {
+  readonly session: RunSession;
+  readonly state: LoadedState;
+  readonly compiled: Compiled;
+  readonly columnMenu: ReactNode;
+}
+
+const typingMs = 200;
+
+export function EpisodeToolbar({ session, state, compiled, columnMenu }: EpisodeToolbarProps) {
+  const { navigation } = useStudio();
+  const address = useAddress();
+  const { index } = session;
+  useRowsVersion(session);
+  const [text, setText] = useFilterText(address.filter, (filter) => navigation.change({ filter }));
+  const again = useRunAgain(state.record);
+  const actions = useRunActions(session.runId);
+  const metricNames = state.record.metrics.map((metric) => metric.name);
+  const isFiltered = address.filter !== '' || address.statuses.length > 0;
+  const shown = index.length;
+  const exportFilter = fullFilter(address.filter, address.statuses);
+  const passing = () =>
+    Array.from({ length: shown }, (_unused, at) => index.at(at)).filter((row) => row !== undefined);
+  const error = again.action.error ?? actions.action.error;
+  return (
+    <div className="episode-tools">
+      <div className="toolbar">
+        <div className="search-box filter-box">
+          <Search size={14} aria-hidden="true" />
+          <input
+            type="search"
+            className="input search mono"
+            aria-label="Filter expression"
+            aria-invalid={!compiled.ok}
+            aria-describedby={compiled.ok ? undefined : 'filter-problem'}
+            placeholder="success == 0 && steps > 400"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </div>
+        <FilterBuilder
+          columns={[...metricNames, ...fieldNames]}
+          onAdd={(condition) => setText(withCondition(text, condition))}
+        />
+        <StatusFilter
+          session={session}
+          chosen={address.statuses}
+          onChange={(statuses) => navigation.change({ statuses })}
+        />
+        <Check
+          label="Group by error"
+          isChecked={address.group}
+          onChange={(group) => navigation.change({ group })}
+        />
+        <span className="grow" />
+        <RowCount session={session} state={state} shown={shown} />
+        {columnMenu}
+        <ActionMenu
+          label="Actions for these episodes"
+          groups={[
+            [
+              {
+                label: `Run ${isFiltered ? 'these' : 'all'} ${formatPlural(shown, 'episode')} again`,
+                isDisabled: shown === 0 || again.action.isBusy,
+                run: () => again.run(passing()),
+              },
+            ],
+            (['csv', 'json', 'jsonl'] as const).map((format) => ({
+              label: `Export ${isFiltered ? 'these' : 'all'} as ${format.toUpperCase()}`,
+              isDisabled: shown === 0 || !compiled.ok,
+              run: () => actions.exportAs(format, exportFilter),
+            })),
+          ]}
+        />
+      </div>
+      {compiled.ok ? null : (
+        <div className="filter-problem" id="filter-problem" role="alert">
+          <code>
+            {text.slice(0, compiled.at)}
+            <mark>{text.slice(compiled.at, compiled.at + 1) || ' '}</mark>
+            {text.slice(compiled.at + 1)}
+          </code>{' '}
+          {compiled.message} All episodes are shown.
+        </div>
+      )}
+      {error ? <ErrorCallout error={error} /> : null}
+    </div>
+  );
+}
+
+/** The field answers at once; the table follows when typing pauses, and so does the address. */
+function useFilterText(filter: string, apply: (filter: string) => void): [string, (text: string) => void] {
+  const [typed, setTyped] = useState<{ readonly text: string; readonly over: string } | null>(null);
+  const text = typed && (typed.over === filter || typed.text === filter) ? typed.text : filter;
+  const settled = useDebounced(text, typingMs);
+  useEffect(() => {
+    if (settled === text && settled !== filter) apply(settled);
+  });
+  return [text, (next) => setTyped({ text: next, over: filter })];
+}
+
+interface StatusFilterProps {
+  readonly session: RunSession;
+  readonly chosen: readonly EpisodeStatus[];
+  readonly onChange: (statuses: readonly EpisodeStatus[]) => void;
+}
+
+function StatusFilter({ session, chosen, onChange }: StatusFilterProps) {
+  const there = episodeStatus.options.filter(
+    (status) => session.index.countOf(status) > 0 || chosen.includes(status),
+  );
+  if (there.length < 2) return null;
+  return (
+    <fieldset className="chips">
+      <legend className="visually-hidden">Status</legend>
+      {there.map((status) => {
+        const isOn = chosen.includes(status);
+        return (
+          <button
+            key={status}
+            type="button"
+            className="chip"
+            aria-pressed={isOn}
+            onClick={() => onChange(isOn ? chosen.filter((other) => other !== status) : [...chosen, status])}
+          >
+            <Status status={status} />
+            <span className="figures">{formatCount(session.index.countOf(status))}</span>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+function RowCount({
+  session,
+  state,
+  shown,
+}: {
+  readonly session: RunSession;
+  readonly state: LoadedState;
+  readonly shown: number;
+}) {
+  const { rows } = state;
+  const { waiting, size } = session.index;
+  const isLoading = rows !== null && rows.loaded < rows.total;
+  return (
+    <output className="small muted figures" data-testid="row-count">
+      {waiting > 0 ? <span className="chip">{formatCount(waiting)} waiting to move</span> : null}{' '}
+      {formatCount(shown)}
+      {shown === size ? '' : ` of ${formatCount(size)}`} episodes
+      {isLoading ? `, reading ${formatCount(rows.loaded)} of ${formatCount(rows.total)}` : ''}
+    </output>
+  );
+}

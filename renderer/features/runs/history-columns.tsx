@@ -1,0 +1,220 @@
+// Columns of History.
+import type { RunListItem } from '#contract/run.ts';
+import { formatAddress, home } from '../../store/address.ts';
+import { formatCount, formatDate, formatDuration, formatEstimate, formatWord } from '../../ui/format.ts';
+import type { GridColumn } from '../../ui/grid-types.ts';
+import { Status } from '../../ui/status.tsx';
+
+export interface HistoryColumnOptions {
+  readonly ticked: ReadonlySet<string>;
+  readonly onTick: (runId: string) => void;
+  readonly onTag: (tag: string) => void;
+  readonly menu: (item: RunListItem) => React.ReactNode;
+}
+
+export function historyColumns({
+  ticked,
+  onTick,
+  onTag,
+  menu,
+}: HistoryColumnOptions): GridColumn<RunListItem>[] {
+  return [
+    {
+      id: 'tick',
+      header: '',
+      description: 'Tick to compare or delete',
+      width: 48,
+      isSortable: false,
+      cell: (item) => (
+        <input
+          type="checkbox"
+          aria-label={`Tick ${item.name}`}
+          checked={ticked.has(item.runId)}
+          onChange={() => onTick(item.runId)}
+          onClick={(event) => event.stopPropagation()}
+        />
+      ),
+      text: () => '',
+    },
+    {
+      id: 'name',
+      header: 'Run',
+      width: 170,
+      grows: true,
+      cell: (item) => (
+        <a className="clip" href={formatAddress({ ...home, page: 'history', run: item.runId })}>
+          {item.name}
+        </a>
+      ),
+      text: (item) => item.name,
+    },
+    {
+      id: 'graphName',
+      header: 'Graph',
+      width: 120,
+      cell: (item) => <span className="clip">{item.graphName}</span>,
+      text: (item) => item.graphName,
+    },
+    {
+      id: 'envName',
+      header: 'Environment',
+      width: 100,
+      isHiddenAtFirst: true,
+      cell: (item) => <span className="clip">{item.envName ?? '–'}</span>,
+      text: (item) => item.envName ?? '',
+    },
+    {
+      id: 'split',
+      header: 'Split',
+      width: 96,
+      cell: (item) => <span className="clip">{item.split ?? '–'}</span>,
+      text: (item) => item.split ?? '',
+    },
+    {
+      id: 'status',
+      header: 'Status',
+      width: 132,
+      cell: (item) => (
+        <Status
+          status={item.status}
+          {...(item.status === 'completed_with_errors' ? { word: 'with errors' } : {})}
+        />
+      ),
+      text: (item) => formatWord(item.status),
+    },
+    {
+      id: 'done',
+      header: 'Episodes',
+      width: 112,
+      align: 'end',
+      isSortable: false,
+      description: 'Episodes done of those planned',
+      cell: (item) => <Done item={item} />,
+      text: (item) => `${item.counts.planned - item.counts.notRun}/${item.counts.planned}`,
+    },
+    {
+      id: 'headline',
+      header: 'Headline',
+      width: 168,
+      align: 'end',
+      isSortable: false,
+      description: 'Leading metric with its 95 % interval',
+      cell: (item) => <Headline item={item} />,
+      text: (item) => headlineText(item),
+    },
+    {
+      id: 'activeMs',
+      header: 'Time',
+      width: 92,
+      align: 'end',
+      cell: (item) => formatDuration(item.activeMs),
+      text: (item) => String(item.activeMs / 1000),
+    },
+    {
+      id: 'workerCount',
+      header: 'Workers',
+      width: 70,
+      align: 'end',
+      isHiddenAtFirst: true,
+      cell: (item) => item.workerCount,
+      text: (item) => String(item.workerCount),
+    },
+    {
+      id: 'tags',
+      header: 'Tags',
+      width: 110,
+      isSortable: false,
+      cell: (item) => <Tags tags={item.tags} onTag={onTag} />,
+      text: (item) => item.tags.join(', '),
+    },
+    {
+      id: 'note',
+      header: 'Note',
+      width: 140,
+      isSortable: false,
+      isHiddenAtFirst: true,
+      cell: (item) => (
+        <span className="clip muted" title={item.note}>
+          {item.note}
+        </span>
+      ),
+      text: (item) => item.note,
+    },
+    {
+      id: 'createdAt',
+      header: 'Started',
+      width: 128,
+      align: 'end',
+      cell: (item) => formatDate(item.createdAt),
+      text: (item) => item.createdAt,
+    },
+    {
+      id: 'actions',
+      align: 'end',
+      header: '',
+      description: 'Actions',
+      align: 'end',
+      width: 128,
+      isSortable: false,
+      cell: menu,
+      text: () => '',
+    },
+  ];
+}
+
+function Done({ item }: { readonly item: RunListItem }) {
+  const done = item.counts.planned - item.counts.notRun;
+  return (
+    <span>
+      {formatCount(done)}
+      <span className="faint"> / {formatCount(item.counts.planned)}</span>
+    </span>
+  );
+}
+
+function Headline({ item }: { readonly item: RunListItem }) {
+  const { headline } = item;
+  if (!headline) return <span className="faint">–</span>;
+  const leading =
+    headline.headline === 'started' ? (headline.started ?? headline.completed) : headline.completed;
+  const text = formatEstimate(leading, headline.definition);
+  return (
+    <span title={`${headline.definition.name}${headline.partial ? ', partial' : ''}: ${headlineText(item)}`}>
+      <span className="faint small">{headline.partial ? 'partial ' : ''}</span>
+      {text.value}
+      <span className="faint">
+        {text.unit ? ` ${text.unit}` : ''} {text.interval ? `[${text.interval.replaceAll(' ', '')}]` : ''}
+      </span>
+    </span>
+  );
+}
+
+function headlineText(item: RunListItem): string {
+  const { headline } = item;
+  if (!headline) return '';
+  const leading =
+    headline.headline === 'started' ? (headline.started ?? headline.completed) : headline.completed;
+  const text = formatEstimate(leading, headline.definition);
+  return `${headline.definition.name} ${text.value} ${text.unit} ${text.interval ? `[${text.interval}]` : ''} n=${text.n}`.trim();
+}
+
+function Tags({ tags, onTag }: { readonly tags: readonly string[]; readonly onTag: (tag: string) => void }) {
+  return (
+    <span className="row tight">
+      {tags.map((tag) => (
+        <button
+          key={tag}
+          type="button"
+          className="chip"
+          title={`Show runs with ${tag}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onTag(tag);
+          }}
+        >
+          {tag}
+        </button>
+      ))}
+    </span>
+  );
+}

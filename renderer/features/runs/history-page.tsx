@@ -1,0 +1,279 @@
+// History: every run of the workspace, newest first, read page by page from the index.
+import { Search } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { runStatus, type RunListItem, type RunStatus } from '#contract/run.ts';
+import { formatAddress, home } from '../../store/address.ts';
+import { useAddress, useStudio, useStudioState } from '../../store/use-studio.tsx';
+import { DataGrid } from '../../ui/data-grid.tsx';
+import { ErrorCallout } from '../../ui/error-callout.tsx';
+import { formatCount, formatWord } from '../../ui/format.ts';
+import { nextSort } from '../../ui/next-sort.ts';
+import { EmptyState, PageHead, Skeleton } from '../../ui/page.tsx';
+import { recall, remember } from '../../ui/storage.ts';
+import { useDebounced } from '../../ui/use-debounced.ts';
+import { DeleteRuns } from './delete-runs.tsx';
+import { EditRun } from './edit-run.tsx';
+import { historyColumns } from './history-columns.tsx';
+import { HistoryMenu } from './history-menu.tsx';
+import { PagedRows } from './paged-rows.ts';
+import { QueueList } from './queue-list.tsx';
+
+const newestFirst = { column: 'createdAt', descending: true } as const;
+const typingMs = 200;
+
+export function HistoryPage() {
+  const { navigation } = useStudio();
+  const address = useAddress();
+  const list = useRunList();
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const [editing, setEditing] = useState<RunListItem | null>(null);
+  const [deleting, setDeleting] = useState<readonly RunListItem[]>([]);
+  const [active, setActive] = useState<string | null>(recallSelected);
+  const items = useStudioState((state) => state.items);
+  const itemAt = (position: number): RunListItem | undefined => {
+    const item = list.get(position);
+    return item ? (items[item.runId] ?? item) : undefined;
+  };
+  const tick = useCallback((runId: string) => {
+    setTicked((before) => {
+      const next = new Set(before);
+      if (!next.delete(runId)) next.add(runId);
+      return next;
+    });
+  }, []);
+  const columns = useMemo(
+    () =>
+      historyColumns({
+        ticked,
+        onTick: tick,
+        onTag: (tag) => navigation.change({ search: tag }),
+        menu: (item) => (
+          <HistoryMenu item={item} onEdit={() => setEditing(item)} onDelete={() => setDeleting([item])} />
+        ),
+      }),
+    [ticked, tick, navigation],
+  );
+  const mark = useCallback(
+    (position: number) => {
+      const runId = list.get(position)?.runId ?? null;
+      setActive(runId);
+      remember('history.selected', runId);
+    },
+    [list],
+  );
+  const open = useCallback(
+    (position: number) => {
+      const item = list.get(position);
+      if (item) navigation.go({ page: 'history', run: item.runId });
+    },
+    [list, navigation],
+  );
+  const sort = [address.runSort ?? newestFirst];
+  const tickedItems = [...ticked].map(
+    (runId) => items[runId] ?? list.get(list.find((row) => row.runId === runId)),
+  );
+  return (
+    <>
+      <PageHead
+        title="History"
+        sub={list.total === null ? 'All runs of the workspace' : `${formatCount(list.total)} runs`}
+      >
+        <TickedActions
+          ticked={[...ticked]}
+          onDelete={() => setDeleting(tickedItems.filter((item) => item !== undefined))}
+          onClear={() => setTicked(new Set())}
+        />
+      </PageHead>
+      <QueueList />
+      {list.error ? (
+        <div className="run-trouble">
+          <ErrorCallout title="The runs could not be listed." error={list.error}>
+            <button type="button" className="button" onClick={() => list.invalidate()}>
+              Try again
+            </button>
+          </ErrorCallout>
+        </div>
+      ) : null}
+      <DataGrid<RunListItem>
+        label="Runs"
+        storageKey="history"
+        columns={columns}
+        count={list.total ?? 0}
+        itemAt={(position) => {
+          const item = itemAt(position);
+          return item ? { kind: 'row', key: item.runId, row: item } : undefined;
+        }}
+        version={list.version}
+        sort={sort}
+        onSort={(column) =>
+          navigation.change({ runSort: nextSort(address.runSort ? sort : [], column, false)[0] ?? null })
+        }
+        selected={active === null ? -1 : list.find((row) => row.runId === active)}
+        onSelect={mark}
+        onOpen={open}
+        onTick={(position) => {
+          const item = list.get(position);
+          if (item) tick(item.runId);
+        }}
+        onWindow={(first, last) => list.show(first, last)}
+        toolbar={(menu) => <HistoryToolbar columnMenu={menu} />}
+        empty={
+          <NoRuns
+            isKnown={list.total !== null}
+            isFiltered={address.search !== '' || address.runStatuses.length > 0}
+          />
+        }
+      />
+      {editing ? <EditRun run={editing} onClose={() => setEditing(null)} /> : null}
+      <DeleteRuns runs={deleting} onClose={() => setDeleting([])} onDeleted={() => setTicked(new Set())} />
+    </>
+  );
+}
+
+/** The list the address asks for; a new one when the question changes. */
+function useRunList(): PagedRows<RunListItem> {
+  const { client } = useStudio();
+  const { search, runStatuses, runSort } = useAddress();
+  const listVersion = useStudioState((state) => state.listVersion);
+  const question = JSON.stringify({ search, statuses: runStatuses, sort: runSort ?? newestFirst });
+  const list = useMemo(
+    () =>
+      new PagedRows<RunListItem>((offset, limit, signal) =>
+        client.request('runs.list', { offset, limit, ...JSON.parse(question) }, signal),
+      ),
+    [client, question],
+  );
+  const seen = useRef(listVersion);
+  useEffect(() => {
+    list.show(0, 0);
+    return () => list.dispose();
+  }, [list]);
+  useEffect(() => {
+    if (seen.current !== listVersion) list.invalidate();
+    seen.current = listVersion;
+  }, [list, listVersion]);
+  useSyncExternalStore(list.subscribe, list.getVersion);
+  return list;
+}
+
+function recallSelected(): string | null {
+  const value = recall('history.selected');
+  return typeof value === 'string' ? value : null;
+}
+
+interface TickedActionsProps {
+  readonly ticked: readonly string[];
+  readonly onDelete: () => void;
+  readonly onClear: () => void;
+}
+
+function TickedActions({ ticked, onDelete, onClear }: TickedActionsProps) {
+  if (ticked.length === 0) return <span className="small muted">Tick two or more runs to compare them</span>;
+  return (
+    <div className="row">
+      <span className="small muted">{ticked.length} ticked</span>
+      {ticked.length >= 2 ? (
+        <a className="button primary" href={formatAddress({ ...home, page: 'compare', runs: ticked })}>
+          Compare
+        </a>
+      ) : null}
+      <button type="button" className="button danger" onClick={onDelete}>
+        Delete
+      </button>
+      <button type="button" className="button plain" onClick={onClear}>
+        Untick all
+      </button>
+    </div>
+  );
+}
+
+const filterable: readonly RunStatus[] = runStatus.options.filter(
+  (status) => status !== 'preparing' && status !== 'stopping',
+);
+
+function HistoryToolbar({ columnMenu }: { readonly columnMenu: React.ReactNode }) {
+  const { navigation } = useStudio();
+  const { search, runStatuses } = useAddress();
+  const [typed, setTyped] = useState<{ readonly text: string; readonly over: string } | null>(null);
+  const text = typed && (typed.over === search || typed.text === search) ? typed.text : search;
+  const settled = useDebounced(text, typingMs);
+  useEffect(() => {
+    if (settled === text && settled !== search) navigation.change({ search: settled });
+  });
+  const toggle = (status: string): void =>
+    navigation.change({
+      runStatuses: runStatuses.includes(status)
+        ? runStatuses.filter((other) => other !== status)
+        : [...runStatuses, status],
+    });
+  return (
+    <div className="toolbar">
+      <div className="search-box">
+        <Search size={14} aria-hidden="true" />
+        <input
+          type="search"
+          className="input search"
+          aria-label="Search runs"
+          placeholder="Name, graph, split, tag or note"
+          value={text}
+          onChange={(event) => setTyped({ text: event.target.value, over: search })}
+        />
+      </div>
+      <fieldset className="chips">
+        <legend className="visually-hidden">Status</legend>
+        {filterable.map((status) => (
+          <button
+            key={status}
+            type="button"
+            className="chip"
+            aria-pressed={runStatuses.includes(status)}
+            onClick={() => toggle(status)}
+          >
+            {status === 'completed_with_errors' ? 'with errors' : formatWord(status)}
+          </button>
+        ))}
+      </fieldset>
+      <span className="grow" />
+      {columnMenu}
+    </div>
+  );
+}
+
+function NoRuns({ isKnown, isFiltered }: { readonly isKnown: boolean; readonly isFiltered: boolean }) {
+  const { navigation } = useStudio();
+  if (!isKnown)
+    return (
+      <div className="padded">
+        <Skeleton lines={10} label="Reading the runs" />
+      </div>
+    );
+  if (isFiltered)
+    return (
+      <EmptyState
+        title="No run matches"
+        actions={
+          <button
+            type="button"
+            className="button primary"
+            onClick={() => navigation.change({ search: '', runStatuses: [] })}
+          >
+            Show all runs
+          </button>
+        }
+      />
+    );
+  return (
+    <EmptyState
+      title="No runs yet"
+      actions={
+        <a className="button primary" href={formatAddress(home)}>
+          Start the first one
+        </a>
+      }
+    >
+      <p>
+        Every run you start, here or on the command line, is kept in the workspace and listed on this page.
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,64 @@
+// What can be done with a run, with one failure kept for the place where it was started.
+import { useCallback } from 'react';
+import type { RequestInput } from '#contract/api.ts';
+import { useStudio } from '../../store/use-studio.tsx';
+import { useAction, type Action } from '../../ui/use-request.ts';
+
+export type ExportFormat = RequestInput<'runs.export'>['format'];
+
+export interface RunActions {
+  readonly action: Action;
+  readonly stop: () => void;
+  readonly cancel: () => void;
+  readonly resume: (acceptDifferences?: boolean) => void;
+  readonly duplicate: () => void;
+  readonly exportAs: (format: ExportFormat, filter?: string) => void;
+  readonly openFolder: () => void;
+}
+
+export function useRunActions(runId: string): RunActions {
+  const { client, store, navigation } = useStudio();
+  const action = useAction();
+  const { run } = action;
+  const stop = useCallback(
+    () => run(async () => void (await client.request('runs.stop', { runId }))),
+    [run, client, runId],
+  );
+  const cancel = useCallback(
+    () => run(async () => void (await client.request('runs.cancel', { runId }))),
+    [run, client, runId],
+  );
+  const resume = (acceptDifferences = false): void =>
+    run(async () => {
+      await client.request('runs.resume', { runId, acceptDifferences });
+      navigation.go({ page: 'evaluate', run: runId });
+    });
+  const duplicate = (): void =>
+    run(async () => {
+      const { record } = await client.request('runs.get', { runId });
+      store.getState().setDraft(record.config);
+      navigation.go({ page: 'evaluate', graph: record.config.graph });
+    });
+  const exportAs = (format: ExportFormat, filter = ''): void =>
+    run(async () => download(await client.request('runs.export', { runId, format, filter })));
+  const openFolder = (): void => run(async () => void (await client.request('shell.openFolder', { runId })));
+  return { action, stop, cancel, resume, duplicate, exportAs, openFolder };
+}
+
+interface ExportedFile {
+  readonly fileName: string;
+  readonly mimeType: string;
+  readonly content: string;
+}
+
+const keepUrlMs = 60_000;
+
+export function download({ fileName, mimeType, content }: ExportedFile): void {
+  const url = URL.createObjectURL(new Blob([content], { type: mimeType }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = fileName;
+  link.click();
+  // The browser reads the address after the click returns.
+  setTimeout(() => URL.revokeObjectURL(url), keepUrlMs);
+}
