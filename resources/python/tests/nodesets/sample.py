@@ -153,6 +153,7 @@ class Spawner(DynamicFireListNode):
 
 class Trouble(BaseCanvasNode):
     node_type = "sample__trouble"
+    input_ports = [PortDef("kind", "TEXT")]
     output_ports = [PortDef("value", "ANY")]
 
     async def forward(self, inputs: dict, ctx: Any) -> Any:
