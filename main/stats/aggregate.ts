@@ -2,10 +2,9 @@
 // failures as the worst value; the second one leads. Results do not depend on the order of the rows.
 import type { MetricDefinition } from '../contract/nodeset.ts';
 import type { EpisodeAttempt, Estimate, MetricSummary, RunSummary } from '../contract/run.ts';
-import { meanOf, medianOf, sampleSd } from './describe.ts';
-import { bootstrapMeanInterval, wilsonInterval, type Interval } from './intervals.ts';
-import { episodeIdentity, headlineBasis, inPlanOrder, readingFor, type Basis } from './metric-values.ts';
-import { seedOf } from './random-indexes.ts';
+import { meanOf } from './describe.ts';
+import { estimateMetrics } from './estimates.ts';
+import { headlineBasis, inPlanOrder, readingFor } from './metric-values.ts';
 import { createRunFacts } from './run-facts.ts';
 
 export interface SummaryInput {
@@ -18,16 +17,17 @@ export interface SummaryInput {
   readonly firstAttempts?: readonly EpisodeAttempt[];
 }
 
-/** Bootstrap seeds derive from metric and basis: the same rows give the same interval everywhere. */
+/** The bootstrap has one fixed seed: the same rows give the same interval everywhere. */
 export function summarise(input: SummaryInput): RunSummary {
   const { planned, running = 0, definitions } = input;
   const rows = inPlanOrder(input.rows);
   const facts = createRunFacts(definitions);
   for (const row of rows) facts.add(row);
   const partial = facts.started() < planned;
-  const metrics = definitions.map((definition) => ({
+  const estimates = bothEstimates(rows, definitions);
+  const metrics = definitions.map((definition, index) => ({
     definition,
-    ...bothEstimates(rows, definition),
+    ...(estimates[index] as (typeof estimates)[number]),
     headline: headlineBasis(definition),
     measured: facts.measured(definition.name),
     of: facts.started(),
@@ -69,92 +69,31 @@ export function headlineEstimate(metric: MetricSummary): Estimate {
 
 /** The metric that stands for a run in a list: the first with a known worst value, rates first. */
 export function headlineMetric(summary: RunSummary): MetricSummary | null {
-  const candidates = summary.metrics.filter((metric) => metric.headline === 'started');
-  return candidates.find((metric) => metric.definition.kind === 'rate') ?? candidates[0] ?? null;
+  const chosen = headlineDefinition(summary.metrics.map(({ definition }) => definition));
+  return summary.metrics.find(({ definition }) => definition === chosen) ?? null;
 }
 
+export function headlineDefinition(definitions: readonly MetricDefinition[]): MetricDefinition | null {
+  const candidates = definitions.filter((definition) => headlineBasis(definition) === 'started');
+  return candidates.find(({ kind }) => kind === 'rate') ?? candidates[0] ?? null;
+}
+
+/** For each metric, over completed episodes and, where the worst value is known, over started ones. */
 function bothEstimates(
   rows: readonly EpisodeAttempt[],
-  definition: MetricDefinition,
-): Pick<MetricSummary, 'completed' | 'started'> {
-  return {
-    completed: estimateMetric(rows, definition, 'completed'),
-    started: definition.worst === null ? null : estimateMetric(rows, definition, 'started'),
-  };
-}
-
-function estimateMetric(
-  rows: readonly EpisodeAttempt[],
-  definition: MetricDefinition,
-  basis: Basis,
-): Estimate {
-  const values: number[] = [];
-  const episodes: string[] = [];
-  let nonFinite = 0;
-  let repeated = false;
-  for (const row of rows) {
-    const reading = readingFor(row, definition, basis);
-    if (reading === 'non_finite') nonFinite++;
-    if (typeof reading !== 'number') continue;
-    values.push(reading);
-    episodes.push(episodeIdentity(row));
-    repeated ||= row.repeat > 0;
-  }
-  const interval = intervalOf({
-    values,
-    episodes,
-    repeated,
-    definition,
-    seed: seedOf(`${definition.name} ${basis}`),
-  });
-  return {
-    n: values.length,
-    mean: meanOf(values),
-    low: interval?.low ?? null,
-    high: interval?.high ?? null,
-    method: interval?.method ?? 'none',
-    median: medianOf(values),
-    sd: sampleSd(values),
-    nonFinite,
-  };
-}
-
-interface IntervalInput {
-  readonly values: readonly number[];
-  readonly episodes: readonly string[];
-  readonly repeated: boolean;
-  readonly definition: MetricDefinition;
-  readonly seed: number;
-}
-
-function intervalOf(input: IntervalInput): (Interval & { method: Estimate['method'] }) | null {
-  const { values, episodes, repeated, definition, seed } = input;
-  if (values.length === 0) return null;
-  if (repeated) {
-    const interval = bootstrapMeanInterval({ values, clusters: numbered(episodes), seed });
-    return interval && { ...interval, method: 'bootstrap_clustered' };
-  }
-  if (definition.kind === 'rate' && values.every(isBinary)) {
-    const successes = values.reduce((sum, value) => sum + value, 0);
-    return { ...wilsonInterval(successes, values.length), method: 'wilson' };
-  }
-  const interval = bootstrapMeanInterval({ values, seed });
-  return interval && { ...interval, method: 'bootstrap' };
-}
-
-/** A rate is counted only when every value is 0 or 1; shares go through the bootstrap. */
-export function isBinary(value: number): boolean {
-  return value === 0 || value === 1;
-}
-
-/** Equal names get equal numbers. */
-export function numbered(names: readonly string[]): number[] {
-  const numbers = new Map<string, number>();
-  return names.map((name) => {
-    const known = numbers.get(name);
-    if (known !== undefined) return known;
-    numbers.set(name, numbers.size);
-    return numbers.size - 1;
+  definitions: readonly MetricDefinition[],
+): Pick<MetricSummary, 'completed' | 'started'>[] {
+  const started = definitions.filter(({ worst }) => worst !== null);
+  const estimates = estimateMetrics(rows, [
+    ...definitions.map((definition) => ({ definition, basis: 'completed' as const })),
+    ...started.map((definition) => ({ definition, basis: 'started' as const })),
+  ]);
+  return definitions.map((definition, index) => {
+    const place = started.indexOf(definition);
+    return {
+      completed: estimates[index] as Estimate,
+      started: place < 0 ? null : (estimates[definitions.length + place] ?? null),
+    };
   });
 }
 

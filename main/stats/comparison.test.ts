@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareRuns, type MetricComparison } from './comparison.ts';
 import { groupFlips, listFlips, recordedDifferences } from './flips.ts';
+import { bootstrapMeanInterval, bootstrapMeanIntervals } from './intervals.ts';
+import { createRandomBlocks } from './random-indexes.ts';
 import { holmAdjusted, mcnemarExact, signFlipTest } from './paired-tests.ts';
 import { mcnemarEpisodesNeeded, pairedEpisodesNeeded } from './power.ts';
 import { sampleRow, sampleRun, spl, success } from './testing/sample-rows.ts';
@@ -85,6 +87,41 @@ describe('tests of pairs', () => {
       more: 0,
     });
     expect(pairedEpisodesNeeded({ difference: 0, sdOfDifferences: 0.5, have: 10 }).more).toBe(Infinity);
+  });
+});
+
+describe('the bootstrap', () => {
+  it('gives columns that share their draws the intervals they have alone, clustered or not', () => {
+    const random = createRandomBlocks(9);
+    const bits = new Uint32Array(60);
+    const columns = Array.from({ length: 6 }, () => {
+      random.fillIndexes(bits, 1000);
+      return Array.from(bits, (value) => value / 100);
+    });
+    const clusters = Array.from({ length: 60 }, (_, row) => Math.floor(row / 7));
+    for (const grouping of [{}, { clusters }]) {
+      const together = bootstrapMeanIntervals({ columns, seed: 3, draws: 500, ...grouping });
+      const alone = columns.map((values) =>
+        bootstrapMeanInterval({ values, seed: 3, draws: 500, ...grouping }),
+      );
+      expect(together).toEqual(alone);
+    }
+  });
+
+  it('covers a known mean about as often as it says', () => {
+    const random = createRandomBlocks(11);
+    const bits = new Uint32Array(80);
+    const covered = Array.from({ length: 300 }, (_, seed) => {
+      random.fillIndexes(bits, 1 << 20);
+      const interval = bootstrapMeanInterval({
+        values: Array.from(bits, (value) => value / (1 << 20)),
+        seed,
+        draws: 500,
+      });
+      return interval !== null && interval.low <= 0.5 && interval.high >= 0.5;
+    }).filter(Boolean).length;
+    expect(covered / 300).toBeGreaterThan(0.9);
+    expect(covered / 300).toBeLessThan(0.98);
   });
 });
 

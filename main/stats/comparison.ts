@@ -3,7 +3,7 @@
 // every test works on per-episode means and the bootstrap draws whole episodes.
 import type { MetricDefinition } from '../contract/nodeset.ts';
 import type { EpisodeAttempt } from '../contract/run.ts';
-import { isBinary, numbered } from './aggregate.ts';
+import { isBinary, numbered } from './estimates.ts';
 import {
   comparabilityReasons,
   pairKey,
@@ -11,11 +11,11 @@ import {
   type ComparedRun,
 } from './comparability.ts';
 import { meanOf, sampleSd } from './describe.ts';
-import { bootstrapMeanInterval } from './intervals.ts';
+import type { Interval } from './intervals.ts';
+import { jointIntervals, publishedSeed } from './joint-bootstrap.ts';
 import { episodeIdentity, headlineBasis, inPlanOrder, readingFor } from './metric-values.ts';
 import { holmAdjusted, mcnemarExact, signFlipTest } from './paired-tests.ts';
 import { mcnemarEpisodesNeeded, pairedEpisodesNeeded, type PairedNeed } from './power.ts';
-import { seedOf } from './random-indexes.ts';
 
 export interface RowPair {
   readonly baseline: EpisodeAttempt;
@@ -24,6 +24,8 @@ export interface RowPair {
 
 /** A pair with both values of one metric. */
 export interface ValuePair extends RowPair {
+  /** Index among the pairs of rows. */
+  readonly place: number;
   readonly a: number;
   readonly b: number;
 }
@@ -80,7 +82,7 @@ export function compareRuns(request: ComparisonRequest): RunComparison {
   if (reasons.length > 0 && !commonOnly) return { kind: 'refused', reasons };
   const compared = others.flatMap((other) => {
     const pairs = pairRows(baseline.finals, other.finals);
-    return sharedMetrics(request, other).map((metric) => compareMetric(other.record.runId, metric, pairs));
+    return compareMetrics(other.record.runId, sharedMetrics(request, other), pairs);
   });
   const tested = compared.flatMap(({ pValue }, index) => (pValue === null ? [] : [{ pValue, index }]));
   const adjusted = holmAdjusted(tested.map(({ pValue }) => pValue));
@@ -112,22 +114,51 @@ export function pairRows(baseline: readonly EpisodeAttempt[], other: readonly Ep
 /** Both values of a metric; pairs without a finite value on both sides are left out. */
 export function pairValues(pairs: readonly RowPair[], definition: MetricDefinition): ValuePair[] {
   const basis = headlineBasis(definition) === 'started' ? 'started' : 'completed';
-  return pairs.flatMap((pair) => {
+  return pairs.flatMap((pair, place) => {
     const a = readingFor(pair.baseline, definition, basis);
     const b = readingFor(pair.other, definition, basis);
-    return typeof a === 'number' && typeof b === 'number' ? [{ ...pair, a, b }] : [];
+    return typeof a === 'number' && typeof b === 'number' ? [{ ...pair, place, a, b }] : [];
   });
 }
 
-function compareMetric(runId: string, metric: MetricDefinition, rows: readonly RowPair[]): MetricComparison {
-  const pairs = pairValues(rows, metric);
-  const episodes = pairs.map(({ baseline }) => episodeIdentity(baseline));
-  const clusters = numbered(episodes);
-  const repeated = new Set(clusters).size < pairs.length;
-  const seed = seedOf(`compare ${metric.name}`);
+function compareMetrics(
+  runId: string,
+  metrics: readonly MetricDefinition[],
+  rows: readonly RowPair[],
+): MetricComparison[] {
+  const episodes = numbered(rows.map(({ baseline }) => episodeIdentity(baseline)));
+  const repeated = new Set(episodes).size < rows.length;
+  const samples = metrics.map((metric) => pairValues(rows, metric));
+  const intervals = jointIntervals(
+    samples.map((pairs) => ({
+      values: pairs.map(({ a, b }) => b - a),
+      rows: pairs.map(({ place }) => place),
+    })),
+    repeated ? episodes : null,
+  );
+  return metrics.map((metric, index) => {
+    const pairs = samples[index] ?? [];
+    const clusters = repeated ? pairs.map(({ place }) => episodes[place] ?? 0) : null;
+    const interval = intervals[index] ?? null;
+    return compareMetric({ runId, metric, pairs, of: rows.length, clusters, interval });
+  });
+}
+
+interface MetricSample {
+  readonly runId: string;
+  readonly metric: MetricDefinition;
+  readonly pairs: readonly ValuePair[];
+  /** Pairs before those without values were left out. */
+  readonly of: number;
+  /** Episode of each pair; null without repeats. */
+  readonly clusters: readonly number[] | null;
+  readonly interval: Interval | null;
+}
+
+function compareMetric(sample: MetricSample): MetricComparison {
+  const { runId, metric, pairs, of, clusters, interval } = sample;
   const differences = pairs.map(({ a, b }) => b - a);
-  const interval = bootstrapMeanInterval({ values: differences, ...(repeated ? { clusters } : {}), seed });
-  const perEpisode = repeated ? clusterMeans(differences, clusters) : differences;
+  const perEpisode = clusters ? clusterMeans(differences, clusters) : differences;
   const outcomes = pairs.map((pair) => flipOutcome(pair, metric));
   return {
     runId,
@@ -135,14 +166,14 @@ function compareMetric(runId: string, metric: MetricDefinition, rows: readonly R
     basis: headlineBasis(metric),
     pairs: pairs.length,
     episodes: perEpisode.length,
-    leftOut: rows.length - pairs.length,
+    leftOut: of - pairs.length,
     baselineMean: meanOf(pairs.map(({ a }) => a)),
     otherMean: meanOf(pairs.map(({ b }) => b)),
     difference: meanOf(differences),
     low: interval?.low ?? null,
     high: interval?.high ?? null,
-    intervalMethod: interval ? (repeated ? 'bootstrap_clustered' : 'bootstrap') : 'none',
-    ...testPairs({ pairs, perEpisode, repeated, metric, seed }),
+    intervalMethod: interval ? (clusters ? 'bootstrap_clustered' : 'bootstrap') : 'none',
+    ...testPairs({ pairs, perEpisode, repeated: clusters !== null, metric }),
     adjustedPValue: null,
     won: outcomes.filter((outcome) => outcome === 'won').length,
     lost: outcomes.filter((outcome) => outcome === 'lost').length,
@@ -155,11 +186,10 @@ interface TestInput {
   readonly perEpisode: readonly number[];
   readonly repeated: boolean;
   readonly metric: MetricDefinition;
-  readonly seed: number;
 }
 
 function testPairs(input: TestInput): Pick<MetricComparison, 'test' | 'pValue' | 'need'> {
-  const { pairs, perEpisode, repeated, metric, seed } = input;
+  const { pairs, perEpisode, repeated, metric } = input;
   const difference = meanOf(perEpisode);
   if (difference === null) return { test: 'none', pValue: null, need: null };
   const have = perEpisode.length;
@@ -171,7 +201,7 @@ function testPairs(input: TestInput): Pick<MetricComparison, 'test' | 'pValue' |
     const need = difference === 0 ? null : mcnemarEpisodesNeeded({ difference, discordant, have });
     return { test: 'mcnemar_exact', pValue: mcnemarExact(onlyBaseline, onlyOther), need };
   }
-  const { pValue, method } = signFlipTest(perEpisode, seed);
+  const { pValue, method } = signFlipTest(perEpisode, publishedSeed);
   const sd = sampleSd(perEpisode);
   const need =
     difference === 0 || sd === null ? null : pairedEpisodesNeeded({ difference, sdOfDifferences: sd, have });

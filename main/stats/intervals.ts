@@ -46,69 +46,110 @@ export interface BootstrapRequest {
 /** Percentile bootstrap interval of the mean; null for fewer than two clusters. The order of values matters only
  *  through the seeded stream: sort them first where results must not depend on the order of arrival. */
 export function bootstrapMeanInterval(request: BootstrapRequest): Interval | null {
-  const { values, clusters, seed, draws = bootstrapDraws } = request;
-  const sample = clusters
-    ? groupClusters(values, clusters)
-    : { sums: Float64Array.from(values), counts: null };
-  if (sample.sums.length < 2) return null;
-  const means = sample.counts
-    ? drawClusteredMeans(sample.sums, sample.counts, seed, draws)
-    : drawMeans(sample.sums, values.length / sample.sums.length, seed, draws);
-  means.sort();
-  return { low: quantileOfSorted(means, 0.025), high: quantileOfSorted(means, 0.975) };
+  const { values, ...rest } = request;
+  return bootstrapMeanIntervals({ columns: [values], ...rest })[0] ?? null;
 }
+
+export interface JointBootstrapRequest extends Omit<BootstrapRequest, 'values'> {
+  /** Several measurements of the same rows. */
+  readonly columns: readonly Numbers[];
+}
+
+/**
+ * The same for several columns over the same rows, which share their draws: random numbers and cache lines are paid
+ * for once. Each column's interval is what it would be alone.
+ */
+export function bootstrapMeanIntervals(request: JointBootstrapRequest): (Interval | null)[] {
+  const { columns, clusters, seed, draws = bootstrapDraws } = request;
+  const rows = columns[0]?.length ?? 0;
+  const sample = groupRows(columns, clusters ?? Array.from({ length: rows }, (_, row) => row));
+  if (sample.clusters < 2) return columns.map(() => null);
+  const means = drawMeans(sample, rows, { seed, draws });
+  return means.map((column) => {
+    column.sort();
+    return { low: quantileOfSorted(column, 0.025), high: quantileOfSorted(column, 0.975) };
+  });
+}
+
+/** Columns are summed four at a time: that many running sums stay in registers. */
+const blockWidth = 4;
 
 interface ClusterSample {
-  readonly sums: Float64Array;
-  /** Null when all clusters are of one size. */
-  readonly counts: Float64Array | null;
+  readonly clusters: number;
+  readonly columns: number;
+  /** For each block of four columns: their sums in cluster 0, then in cluster 1, … */
+  readonly blocks: readonly Float64Array[];
+  /** Rows per cluster. */
+  readonly counts: Float64Array;
+  /** True when all clusters are of one size. */
+  readonly even: boolean;
 }
 
-function groupClusters(values: Numbers, clusters: readonly number[]): ClusterSample {
+function groupRows(columns: readonly Numbers[], clusterOfRow: readonly number[]): ClusterSample {
   const slotOf = new Map<number, number>();
-  for (const cluster of clusters) if (!slotOf.has(cluster)) slotOf.set(cluster, slotOf.size);
-  const sums = new Float64Array(slotOf.size);
-  const counts = new Float64Array(slotOf.size);
-  clusters.forEach((cluster, i) => {
-    const slot = slotOf.get(cluster) ?? 0;
-    sums[slot] = (sums[slot] ?? 0) + (values[i] ?? 0);
-    counts[slot] = (counts[slot] ?? 0) + 1;
+  for (const cluster of clusterOfRow) if (!slotOf.has(cluster)) slotOf.set(cluster, slotOf.size);
+  const clusters = slotOf.size;
+  const counts = new Float64Array(clusters);
+  for (const cluster of clusterOfRow) increase(counts, slotOf.get(cluster) ?? 0, 1);
+  const blocks = Array.from(
+    { length: Math.ceil(columns.length / blockWidth) },
+    () => new Float64Array(clusters * blockWidth),
+  );
+  columns.forEach((column, index) => {
+    const block = blocks[Math.floor(index / blockWidth)];
+    clusterOfRow.forEach((cluster, row) => {
+      const place = (slotOf.get(cluster) ?? 0) * blockWidth + (index % blockWidth);
+      if (block) increase(block, place, column[row] ?? 0);
+    });
   });
   const even = counts.every((count) => count === counts[0]);
-  return { sums, counts: even ? null : counts };
+  return { clusters, columns: columns.length, blocks, counts, even };
 }
 
-function drawMeans(sums: Float64Array, perCluster: number, seed: number, draws: number): Float64Array {
+function increase(sums: Float64Array, place: number, by: number): void {
+  sums[place] = (sums[place] ?? 0) + by;
+}
+
+function drawMeans(
+  sample: ClusterSample,
+  rows: number,
+  request: { seed: number; draws: number },
+): Float64Array[] {
+  const { clusters, columns, blocks, counts, even } = sample;
+  const { seed, draws } = request;
   const random = createRandomBlocks(seed);
-  const picks = new Uint32Array(sums.length);
-  const means = new Float64Array(draws);
+  const picks = new Uint32Array(clusters);
+  const means = Array.from({ length: columns }, () => new Float64Array(draws));
+  const totals = new Float64Array(blocks.length * blockWidth);
   for (let draw = 0; draw < draws; draw++) {
-    random.fillIndexes(picks, sums.length);
-    let total = 0;
-    for (let i = 0; i < picks.length; i++) total += sums[picks[i] as number] as number;
-    means[draw] = total / (sums.length * perCluster);
+    random.fillIndexes(picks, clusters);
+    blocks.forEach((block, index) => sumBlock(block, picks, totals, index * blockWidth));
+    const divisor = even ? rows : sumOfPicks(counts, picks);
+    for (let at = 0; at < columns; at++) (means[at] as Float64Array)[draw] = (totals[at] as number) / divisor;
   }
   return means;
 }
 
-function drawClusteredMeans(
-  sums: Float64Array,
-  counts: Float64Array,
-  seed: number,
-  draws: number,
-): Float64Array {
-  const random = createRandomBlocks(seed);
-  const picks = new Uint32Array(sums.length);
-  const means = new Float64Array(draws);
-  for (let draw = 0; draw < draws; draw++) {
-    random.fillIndexes(picks, sums.length);
-    let total = 0;
-    let count = 0;
-    for (let i = 0; i < picks.length; i++) {
-      total += sums[picks[i] as number] as number;
-      count += counts[picks[i] as number] as number;
-    }
-    means[draw] = total / count;
+function sumOfPicks(sums: Float64Array, picks: Uint32Array): number {
+  let total = 0;
+  for (let i = 0; i < picks.length; i++) total += sums[picks[i] as number] as number;
+  return total;
+}
+
+function sumBlock(block: Float64Array, picks: Uint32Array, totals: Float64Array, at: number): void {
+  let first = 0;
+  let second = 0;
+  let third = 0;
+  let fourth = 0;
+  for (let i = 0; i < picks.length; i++) {
+    const from = (picks[i] as number) * blockWidth;
+    first += block[from] as number;
+    second += block[from + 1] as number;
+    third += block[from + 2] as number;
+    fourth += block[from + 3] as number;
   }
-  return means;
+  totals[at] = first;
+  totals[at + 1] = second;
+  totals[at + 2] = third;
+  totals[at + 3] = fourth;
 }

@@ -2,8 +2,9 @@
 // run (with repeats: one small entry per episode). Rates have Wilson intervals, means Student's t; medians wait for
 // the final summary.
 import type { MetricDefinition } from '../contract/nodeset.ts';
-import type { EpisodeAttempt, Estimate, RunSummary } from '../contract/run.ts';
-import { isBinary } from './aggregate.ts';
+import type { EpisodeAttempt, Estimate, MetricSummary, RunCounts, RunSummary } from '../contract/run.ts';
+import { headlineDefinition } from './aggregate.ts';
+import { isBinary } from './estimates.ts';
 import { wilsonInterval } from './intervals.ts';
 import { episodeIdentity, headlineBasis, readingFor, type Basis } from './metric-values.ts';
 import { createRunFacts } from './run-facts.ts';
@@ -13,6 +14,8 @@ export interface LiveAggregate {
   /** A final row; each ordinal once. */
   add(row: EpisodeAttempt): void;
   snapshot(running: number): RunSummary;
+  /** The part of a snapshot that a list shows, at the price of one metric. */
+  headline(): { counts: RunCounts; headline: MetricSummary | null };
 }
 
 export interface LiveAggregateInput {
@@ -30,6 +33,16 @@ export function createLiveAggregate(input: LiveAggregateInput): LiveAggregate {
     completed: createTracker(definition, 'completed', repeated),
     started: definition.worst === null ? null : createTracker(definition, 'started', repeated),
   }));
+  const summaryOf = ({ definition, completed, started }: (typeof trackers)[number]): MetricSummary => ({
+    definition,
+    completed: completed.estimate(),
+    started: started?.estimate() ?? null,
+    headline: headlineBasis(definition),
+    measured: facts.measured(definition.name),
+    of: facts.started(),
+    partial: facts.started() < planned,
+  });
+  const leading = trackers.find(({ definition }) => definition === headlineDefinition(definitions));
   return {
     add(row) {
       facts.add(row);
@@ -40,19 +53,12 @@ export function createLiveAggregate(input: LiveAggregateInput): LiveAggregate {
     },
     snapshot: (running) => ({
       counts: facts.counts(planned, running),
-      metrics: trackers.map(({ definition, completed, started }) => ({
-        definition,
-        completed: completed.estimate(),
-        started: started?.estimate() ?? null,
-        headline: headlineBasis(definition),
-        measured: facts.measured(definition.name),
-        of: facts.started(),
-        partial: facts.started() < planned,
-      })),
+      metrics: trackers.map(summaryOf),
       flags: facts.flags(),
       meanSteps: facts.meanSteps(),
       meanDurationMs: facts.meanDurationMs(),
     }),
+    headline: () => ({ counts: facts.counts(planned, 0), headline: leading ? summaryOf(leading) : null }),
   };
 }
 
