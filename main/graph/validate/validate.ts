@@ -41,3 +41,5 @@ export function validateGraph(
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((finding) => finding.severity === 'error');
 }
+
+export type { ValidationOptions };
