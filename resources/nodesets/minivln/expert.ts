@@ -25,7 +25,8 @@ export function expertAction(layout: Layout, field: DistanceField, pose: AgentPo
   let bestDistance = Infinity;
   for (const turns of turnsByPrice) {
     const price = Math.abs(turns) * turnPrice;
-    // No step gains more than its length, so dearer turns need not be tried.
+    // A step gains at most its length, so dearer turns need not be tried. (Cutting a corner inside the clearance can
+    // seem to gain more: passing that over keeps the expert on the comfortable path.)
     if (here - stepLength + price >= bestScore) break;
     const after = forward(layout.obstacles, pose, turned(pose.heading, turns));
     const distance = field.distance(after.x, after.y);
