@@ -2,7 +2,7 @@
 // `inf`, `-inf` for the others, an empty cell (null) for "not measured". Text that a spreadsheet would take for a
 // formula gets a leading apostrophe in CSV. A filter that was in force is named in the file.
 import type { EpisodeRow, MetricValue, RunRecord, RunSummary } from '../contract/run.ts';
-import { episodeRow, runSummary } from '../contract/run.ts';
+import { runSummary } from '../contract/run.ts';
 import { toFileCase, toSnake } from '../contract/casing.ts';
 
 export interface ExportContext {
@@ -64,13 +64,20 @@ export function csvCell(value: string | number | boolean | null): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+const fileFields = fields.map((field) => [field, toSnake(field)] as const);
+
+function fileRow(row: EpisodeRow): Record<string, unknown> {
+  const named = Object.fromEntries(fileFields.map(([field, name]) => [name, row[field]]));
+  return { ...named, metrics: row.metrics };
+}
+
 /** The first line names run and filter when one is in force; then one row a line. */
 export async function* exportJsonLines(context: ExportContext, pages: RowPages): AsyncGenerator<string> {
   if (context.filter !== null) {
     yield `${JSON.stringify({ run_id: context.record.runId, filter: context.filter })}\n`;
   }
   for await (const rows of pages) {
-    yield rows.map((row) => `${JSON.stringify(toFileCase(episodeRow, row))}\n`).join('');
+    yield rows.map((row) => `${JSON.stringify(fileRow(row))}\n`).join('');
   }
 }
 
@@ -91,7 +98,7 @@ export async function* exportJson(context: ExportContext, pages: RowPages): Asyn
   let separator = '\n';
   for await (const rows of pages) {
     for (const row of rows) {
-      yield `${separator}  ${JSON.stringify(toFileCase(episodeRow, row))}`;
+      yield `${separator}  ${JSON.stringify(fileRow(row))}`;
       separator = ',\n';
     }
   }

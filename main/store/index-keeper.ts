@@ -6,9 +6,10 @@ import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { EpisodeAttempt, EpisodeRow, RunListItem, RunRecord, RunSummary } from '../contract/run.ts';
 import { headlineMetric } from '../stats/aggregate.ts';
+import type { LiveAggregate } from '../stats/live-aggregate.ts';
 import { databaseFiles, isDamage, openDatabase } from './index-database.ts';
 import { indexRun } from './index-run.ts';
-import { listEpisodes, listRuns } from './index-queries.ts';
+import { episodesByOrdinal, listEpisodes, listRuns, matchingOrdinals } from './index-queries.ts';
 import type { EpisodeQuery, FileSystemPort, IndexReport, Page, RunListQuery } from './ports.ts';
 import { RunIndex, type IndexedNumbers, type RunStamp } from './run-index.ts';
 import { runFiles } from './run-folder.ts';
@@ -59,14 +60,13 @@ export class IndexKeeper implements RunObserver {
     }
   }
 
-  onAppended(runId: string, row: EpisodeAttempt, live: () => RunSummary, journalBytes: number): void {
-    if (this.#isBeingRead(runId)) return;
+  onAppended(record: RunRecord, row: EpisodeAttempt, numbers: LiveAggregate, journalBytes: number): void {
+    if (this.#isBeingRead(record.runId)) return;
     this.#guarded(() => {
-      const summary = live();
-      const metricNames = summary.metrics.map(({ definition }) => definition.name);
+      const metricNames = record.metrics.map(({ name }) => name);
       this.#index.transaction(() => {
-        this.#index.putAttempt(runId, row, metricNames);
-        this.#index.putNumbers(runId, numbersOf(summary), journalBytes);
+        this.#index.putAttempt(record.runId, row, metricNames);
+        this.#index.putNumbers(record.runId, numbers.headline(), journalBytes);
       });
     });
   }
@@ -105,6 +105,15 @@ export class IndexKeeper implements RunObserver {
 
   async listEpisodes(runId: string, query?: EpisodeQuery): Promise<Page<EpisodeRow>> {
     return this.#read((database) => listEpisodes(database, runId, query));
+  }
+
+  /** Ordinals of the matching episodes in the order of the query, however many. */
+  async matchingOrdinals(runId: string, query?: EpisodeQuery): Promise<Uint32Array> {
+    return this.#read((database) => matchingOrdinals(database, runId, query));
+  }
+
+  async episodesByOrdinal(runId: string, ordinals: Uint32Array): Promise<EpisodeRow[]> {
+    return this.#read((database) => episodesByOrdinal(database, runId, ordinals));
   }
 
   /** Brings the index up to date with the folders; concurrent calls share one pass. */
@@ -238,9 +247,10 @@ function openAnew(path: string): DatabaseSync {
   }
 }
 
-const planSlice = 500;
+const planSlice = 200;
 
-function nextTurn(): Promise<void> {
+/** Lets the engine's other work go on. */
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

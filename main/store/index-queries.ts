@@ -137,14 +137,15 @@ function metricSql(metricNames: readonly string[], index: number): string {
     FROM episode_details d WHERE d.run = e.run AND d.ordinal = e.ordinal)`;
 }
 
+interface EpisodeSelection {
+  readonly where: string;
+  readonly order: string;
+  readonly parameters: readonly SqlValue[];
+}
+
 /** `not_found` when the run is not indexed. */
-export function listEpisodes(
-  database: DatabaseSync,
-  runId: string,
-  query: EpisodeQuery = {},
-): Page<EpisodeRow> {
-  const run = database.prepare('SELECT id, metric_names FROM runs WHERE run_id = ?').get(runId);
-  if (!run) throw new StudioError('not_found', `There is no run ${runId}; see \`runs list\``);
+function selectEpisodes(database: DatabaseSync, runId: string, query: EpisodeQuery): EpisodeSelection {
+  const run = findRun(database, runId);
   const columns = episodeFilterColumns(z.array(z.string()).parse(JSON.parse(String(run['metric_names']))));
   const resolve = (name: string): string => {
     const column = columns.resolve(name);
@@ -154,10 +155,26 @@ export function listEpisodes(
   const expression = parseFilter(query.expression ?? '', columns);
   const typed = (query.filters ?? []).map((filter) => columnCondition(filter, resolve(filter.column)));
   const conditions = [...typed, expression];
-  const where = ['e.run = ?', ...conditions.map(({ sql }) => sql)].join(' AND ');
-  const parameters = [Number(run['id']), ...conditions.flatMap((condition) => condition.parameters)];
-  // The page is chosen among the narrow rows first; details are joined to it alone.
-  const order = orderBy(query.sort ?? [], 'e.ordinal', resolve);
+  return {
+    where: ['e.run = ?', ...conditions.map(({ sql }) => sql)].join(' AND '),
+    order: orderBy(query.sort ?? [], 'e.ordinal', resolve),
+    parameters: [Number(run['id']), ...conditions.flatMap((condition) => condition.parameters)],
+  };
+}
+
+function findRun(database: DatabaseSync, runId: string): SqlRow {
+  const run = database.prepare('SELECT id, metric_names FROM runs WHERE run_id = ?').get(runId);
+  if (!run) throw new StudioError('not_found', `There is no run ${runId}; see \`runs list\``);
+  return run;
+}
+
+/** A page is chosen among the narrow rows first; details are joined to it alone. */
+export function listEpisodes(
+  database: DatabaseSync,
+  runId: string,
+  query: EpisodeQuery = {},
+): Page<EpisodeRow> {
+  const { where, order, parameters } = selectEpisodes(database, runId, query);
   const rows = database
     .prepare(
       `SELECT page.*, d.metrics, d.instruction
@@ -168,6 +185,36 @@ export function listEpisodes(
     )
     .all(...parameters, pageSize(query.limit), query.offset ?? 0);
   return { items: rows.map(toEpisodeRow), total: countOf(database, 'episodes e', where, parameters) };
+}
+
+/** For exports: the order once, the rows slice by slice. */
+export function matchingOrdinals(
+  database: DatabaseSync,
+  runId: string,
+  query: EpisodeQuery = {},
+): Uint32Array {
+  const { where, order, parameters } = selectEpisodes(database, runId, query);
+  const statement = database.prepare(`SELECT e.ordinal FROM episodes e WHERE ${where} ${order}`);
+  statement.setReturnArrays(true);
+  return Uint32Array.from(statement.all(...parameters), (row) => Number(Object.values(row)[0]));
+}
+
+/** In the order of the ordinals; those that are not indexed are left out. */
+export function episodesByOrdinal(
+  database: DatabaseSync,
+  runId: string,
+  ordinals: Uint32Array,
+): EpisodeRow[] {
+  const id = Number(findRun(database, runId)['id']);
+  const statement = database.prepare(
+    `SELECT e.*, d.metrics, d.instruction FROM episodes e
+     LEFT JOIN episode_details d ON d.run = e.run AND d.ordinal = e.ordinal
+     WHERE e.run = ? AND e.ordinal = ?`,
+  );
+  return Array.from(ordinals).flatMap((ordinal) => {
+    const row = statement.get(id, ordinal);
+    return row ? [toEpisodeRow(row)] : [];
+  });
 }
 
 const metricsText = z.record(z.string(), metricValue);

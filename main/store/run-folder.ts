@@ -1,9 +1,9 @@
 // Where things are in a run's folder, and reading and writing run.json and summary.json. run.created.json keeps the
 // record as it was made, so that a damaged run.json loses at most the status.
 import { join } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { messageOf, StudioError } from '../base/errors.ts';
-import { fromFileCase, toFileCase } from '../contract/casing.ts';
+import { fromFileCase, toCamel, toFileCase, toSnake } from '../contract/casing.ts';
 import { runRecord, runSummary, type RunRecord, type RunSummary } from '../contract/run.ts';
 import { atomicWrite } from './atomic-write.ts';
 import type { FileSystemPort } from './ports.ts';
@@ -20,8 +20,27 @@ export const runFiles = {
   logs: 'logs',
 } as const;
 
+/** The plan is by far the largest part and never changes: its text is made once. */
+const planTexts = new WeakMap<RunRecord['plan'], string>();
+
 export function recordText(record: RunRecord): string {
-  return fileText(runRecord, record);
+  const { plan, ...rest } = record;
+  const text = JSON.stringify(toFileCase(runRecord, rest), null, 1);
+  return `${text.slice(0, -2)},\n "plan": ${planText(plan)}\n}\n`;
+}
+
+function planText(plan: RunRecord['plan']): string {
+  const known = planTexts.get(plan);
+  if (known !== undefined) return known;
+  const lines = plan.map((planned) => JSON.stringify(renameMembers(planned, toSnake)));
+  const text = lines.length === 0 ? '[]' : `[\n  ${lines.join(',\n  ')}\n ]`;
+  planTexts.set(plan, text);
+  return text;
+}
+
+/** For flat objects, thousands of them: the general translation walks the schema for each. */
+function renameMembers(value: object, rename: (name: string) => string): object {
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [rename(key), member]));
 }
 
 export async function writeRecord(
@@ -42,11 +61,11 @@ export interface FoundRecord {
 export async function readRecord(fileSystem: FileSystemPort, folder: string): Promise<FoundRecord> {
   const path = join(folder, runFiles.record);
   try {
-    return { record: await readJson(fileSystem, path, runRecord), damage: null };
+    return { record: await readRecordFile(fileSystem, path), damage: null };
   } catch (error) {
     const created = join(folder, runFiles.createdRecord);
     if (!(await fileSystem.stat(created))) throw error;
-    const record = await readJson(fileSystem, created, runRecord);
+    const record = await readRecordFile(fileSystem, created);
     return { record: { ...record, status: 'interrupted' }, damage: messageOf(error) };
   }
 }
@@ -80,8 +99,23 @@ function fileText(schema: z.ZodType, value: unknown): string {
 
 async function readJson<T>(fileSystem: FileSystemPort, path: string, schema: z.ZodType<T>): Promise<T> {
   const text = await readText(fileSystem, path);
+  return parseOrCorrupt(path, () => schema.parse(fromFileCase(schema, JSON.parse(text))));
+}
+
+async function readRecordFile(fileSystem: FileSystemPort, path: string): Promise<RunRecord> {
+  const text = await readText(fileSystem, path);
+  return parseOrCorrupt(path, () => {
+    const { plan, ...rest } = recordParts.parse(JSON.parse(text));
+    const planned = plan.map((item) => renameMembers(item, toCamel));
+    return runRecord.parse({ ...Object(fromFileCase(runRecord, rest)), plan: planned });
+  });
+}
+
+const recordParts = z.looseObject({ plan: z.array(z.looseObject({})) });
+
+function parseOrCorrupt<T>(path: string, parse: () => T): T {
   try {
-    return schema.parse(fromFileCase(schema, JSON.parse(text)));
+    return parse();
   } catch (error) {
     throw new StudioError('corrupt', `${path} cannot be read: ${messageOf(error).slice(0, 200)}`, {
       cause: error,

@@ -24,7 +24,7 @@ import { journalPath, readAttempts, readCountedRows } from './run-rows.ts';
 
 /** Who is told of changes; never makes a write fail. */
 export interface RunObserver {
-  onAppended(runId: string, row: EpisodeAttempt, live: () => RunSummary, journalBytes: number): void;
+  onAppended(record: RunRecord, row: EpisodeAttempt, numbers: LiveAggregate, journalBytes: number): void;
   onRecord(record: RunRecord, summary: RunSummary, journalBytes: number): Promise<void>;
   onPlan(record: RunRecord): Promise<void>;
   onClosed(runId: string): void;
@@ -152,7 +152,7 @@ class OpenRun implements RunHandle {
     reservation.written();
     this.#summary = undefined;
     if (row.final) aggregate.add(row);
-    this.#options.observer.onAppended(this.#record.runId, row, () => this.live(0), journal.durableBytes);
+    this.#options.observer.onAppended(this.#record, row, aggregate, journal.durableBytes);
   }
 
   attempts(): AsyncGenerator<EpisodeAttempt> {

@@ -9,7 +9,7 @@ import { writeDurably } from './atomic-write.ts';
 import { createInThreadBulkWork, type BulkWork } from './bulk-work.ts';
 import { exportCsv, exportJson, exportJsonLines } from './export-rows.ts';
 import { guardFileSystem } from './guarded-file-system.ts';
-import { IndexKeeper } from './index-keeper.ts';
+import { IndexKeeper, nextTurn } from './index-keeper.ts';
 import type { ExportRequest, FileSystemPort, IndexReport, RunHandle, RunStore } from './ports.ts';
 import { recoverRuns, unfinishedPrefix } from './recovery.ts';
 import { readRecord, readStoredSummary, readText, recordText, runFiles, writeRecord } from './run-folder.ts';
@@ -43,7 +43,7 @@ export async function openRunStore(options: RunStoreOptions): Promise<RunStore> 
   return new FolderRunStore({ ...options, fileSystem, readOnly, logger, bulk }, keeper);
 }
 
-const exportPage = 1000;
+const exportSlice = 100;
 
 class FolderRunStore implements RunStore {
   readonly #options: Required<RunStoreOptions>;
@@ -88,32 +88,46 @@ class FolderRunStore implements RunStore {
       }
       throw error;
     }
-    const handle = await this.open(record.runId);
+    const handle = await this.#openRun(record.runId, false, () => Promise.resolve(record));
     await this.#keeper.onRecord(record, handle.live(0), 0);
     await this.#keeper.onPlan(record);
     return handle;
   }
 
   async open(runId: string, { readOnly = this.#options.readOnly } = {}): Promise<RunHandle> {
+    return this.#openRun(runId, readOnly, async () => (await this.#findRecord(runId)).record);
+  }
+
+  async #openRun(runId: string, readOnly: boolean, find: () => Promise<RunRecord>): Promise<RunHandle> {
     const folder = this.folderOf(runId);
-    if (!readOnly) this.#assertWritable();
-    if (!readOnly && this.#open.has(runId)) {
+    const keeper = this.#keeper;
+    if (readOnly) {
+      const observer = { onAppended() {}, onRecord: async () => {}, onPlan: async () => {}, onClosed() {} };
+      return openRunHandle({ ...this.#options, folder, record: await find(), readOnly, observer });
+    }
+    this.#assertWritable();
+    if (this.#open.has(runId)) {
       throw new StudioError('conflict', `run ${runId} is open already; wait until it has ended`);
     }
-    if (!readOnly) this.#open.set(runId, 'opening');
+    this.#open.set(runId, 'opening');
     try {
-      const { record } = await this.#findRecord(runId);
       const observer = {
-        onAppended: this.#keeper.onAppended.bind(this.#keeper),
-        onRecord: this.#keeper.onRecord.bind(this.#keeper),
-        onPlan: this.#keeper.onPlan.bind(this.#keeper),
-        onClosed: () => void (readOnly || this.#open.delete(runId)),
+        onAppended: keeper.onAppended.bind(keeper),
+        onRecord: keeper.onRecord.bind(keeper),
+        onPlan: keeper.onPlan.bind(keeper),
+        onClosed: () => void this.#open.delete(runId),
       };
-      const handle = await openRunHandle({ ...this.#options, folder, record, readOnly, observer });
-      if (!readOnly) this.#open.set(runId, handle);
+      const handle = await openRunHandle({
+        ...this.#options,
+        folder,
+        record: await find(),
+        readOnly,
+        observer,
+      });
+      this.#open.set(runId, handle);
       return handle;
     } catch (error) {
-      if (!readOnly) this.#open.delete(runId);
+      this.#open.delete(runId);
       throw error;
     }
   }
@@ -225,10 +239,10 @@ class FolderRunStore implements RunStore {
     runId: string,
     query: NonNullable<ExportRequest['query']>,
   ): AsyncGenerator<readonly EpisodeRow[]> {
-    for (let offset = 0; ; offset += exportPage) {
-      const { items } = await this.listEpisodes(runId, { ...query, offset, limit: exportPage });
-      if (items.length > 0) yield items;
-      if (items.length < exportPage) return;
+    const ordinals = await this.#keeper.matchingOrdinals(runId, query);
+    for (let at = 0; at < ordinals.length; at += exportSlice) {
+      yield this.#keeper.episodesByOrdinal(runId, ordinals.subarray(at, at + exportSlice));
+      await nextTurn();
     }
   }
 
