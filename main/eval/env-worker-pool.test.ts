@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../base/fake-clock.ts';
 import { StudioError, toStudioError } from '../base/errors.ts';
+import type { EpisodeRequest } from './ports.ts';
+import { createSleepyClock } from './testing/sleepy-clock.ts';
 import { EnvWorkerPool, type PoolEnd, type PoolOptions } from './env-worker-pool.ts';
 import {
   createFakeJournal,
@@ -226,6 +228,97 @@ describe('env worker pool', () => {
   });
 });
 
+describe('what a pool never does', () => {
+  it('start a replica that no episode needs', async () => {
+    const { finish, replicas } = bench({
+      episodeCount: 1,
+      workerCount: 1,
+      fake: { behaviour: () => ({ kind: 'die' }) },
+    });
+    await finish();
+    expect(replicas.starts).toBe(2);
+  });
+
+  it('keep a timer for an episode that has ended', async () => {
+    const { finish, clock } = bench({ episodeCount: 300, workerCount: 2 });
+    let mostTimers = 0;
+    const look = (): void => {
+      mostTimers = Math.max(mostTimers, clock.pendingTimers);
+      if (clock.monotonic() < 10_000) clock.after(90, look);
+    };
+    look();
+    await finish();
+    expect(mostTimers).toBeLessThan(10);
+  });
+
+  it('take the answer of another attempt for its own', async () => {
+    const clock = createFakeClock();
+    const replicas = createFakeReplicas({ clock });
+    const runner = {
+      run: async (request: EpisodeRequest) => ({ ...(await replicas.run(request)), attempt: 7 }),
+    };
+    const { finish, journal } = bench({ clock, episodeCount: 1, workerCount: 1, source: replicas, runner });
+    expect(await finish()).toEqual({ kind: 'finished' });
+    expect(journal.rows).toMatchObject([{ attempt: 1, status: 'error', error: { code: 'internal' } }]);
+  });
+
+  it('leave a replica behind whose start did not listen to the stop', async () => {
+    const clock = createFakeClock();
+    const replicas = createFakeReplicas({ clock, startMs: () => 5000 });
+    const deaf = { start: (slot: number) => replicas.start(slot, new AbortController().signal) };
+    const { finish, pool } = bench({ clock, source: deaf, runner: replicas });
+    clock.after(100, () => pool.stop('stopped by the user'));
+    await expect(finish()).rejects.toMatchObject({ code: 'aborted' });
+    expect(clock.monotonic()).toBe(100);
+    await clock.advance(10_000);
+    expect([replicas.starts, replicas.alive]).toEqual([2, 0]);
+  });
+
+  it('call a slot down because a start was given up by a stop', async () => {
+    const down: number[] = [];
+    const { finish, pool, clock } = bench({
+      workerCount: 1,
+      crashBudget: 2,
+      listener: { onSlotDown: (worker) => void down.push(worker) },
+      fake: {
+        behaviour: () => ({ kind: 'die' }),
+        startFault: (_slot, nth) => (nth > 1 ? 'hang' : undefined),
+      },
+    });
+    clock.after(5000, () => pool.stop('stopped by the user'));
+    await finish();
+    expect(down).toEqual([]);
+  });
+
+  it('take the late end of an old replica for the end of the new one', async () => {
+    const { finish, journal } = bench({
+      episodeCount: 1,
+      workerCount: 1,
+      fake: {
+        killMs: 7000,
+        episodeMs: () => 7900,
+        behaviour: ({ attempt }) => ({ kind: attempt === 1 ? 'hang' : 'complete' }),
+      },
+    });
+    await finish();
+    expect(journal.rows.map((row) => row.status)).toEqual(['timeout', 'completed']);
+  });
+
+  it('count an attempt that is tried again against failOn', async () => {
+    const { finish, journal } = bench({
+      episodeCount: 10,
+      failOn: 1,
+      fake: {
+        behaviour: ({ attempt, episode }) => ({
+          kind: attempt === 1 && episode.ordinal % 3 === 0 ? 'die' : 'complete',
+        }),
+      },
+    });
+    expect(await finish()).toEqual({ kind: 'finished' });
+    expect(journal.finals()).toHaveLength(10);
+  });
+});
+
 describe('crash budget', () => {
   it('brings a slot down after three deaths in a row, and the run goes on with the rest', async () => {
     const down: string[] = [];
@@ -375,22 +468,10 @@ describe('stop and cancel', () => {
 
 describe('surroundings', () => {
   it('moves the deadlines of episodes when the machine was asleep', async () => {
-    const base = createFakeClock();
-    let sleptMs = 0;
-    const clock: FakeClock = {
-      ...base,
-      monotonic: () => base.monotonic() + sleptMs,
-      get pendingTimers() {
-        return base.pendingTimers;
-      },
-    };
-    const { finish, journal } = bench({
-      clock,
-      episodeCount: 1,
-      workerCount: 1,
-      fake: { episodeMs: () => 4000 },
-    });
-    base.after(1500, () => (sleptMs += 3_600_000));
+    const { clock, outside, sleepFor } = createSleepyClock();
+    const runner = createFakeReplicas({ clock: outside, episodeMs: () => 4000 });
+    const { finish, journal } = bench({ clock, episodeCount: 1, workerCount: 1, source: runner, runner });
+    outside.after(900, () => sleepFor(3_600_000));
     await finish();
     expect(journal.rows.map((row) => row.status)).toEqual(['completed']);
   });

@@ -12,6 +12,16 @@ export interface ResumeDifference {
   readonly now: string;
 }
 
+/** Throws `conflict` for a run that lives, waits or is complete. */
+export function refuseUnresumable(record: RunRecord): void {
+  const resumable: readonly RunRecord['status'][] = ['paused', 'cancelled', 'interrupted', 'failed'];
+  if (resumable.includes(record.status)) return;
+  throw new StudioError(
+    'conflict',
+    `Run ${record.runId} is ${record.status}: only paused, cancelled, interrupted and failed runs can be resumed.`,
+  );
+}
+
 /** Nodesets whose source is not the one the run began with. */
 export function resumeDifferences(
   record: RunRecord,

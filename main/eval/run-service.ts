@@ -20,7 +20,12 @@ import { introspect } from './introspect.ts';
 import { LiveRunFeed } from './live-run-feed.ts';
 import type { EventSink, GraphSource, LoadedGraph, MachineFacts, QueueStorage, RunEnd } from './ports.ts';
 import { preflight, type PreflightPorts } from './preflight.ts';
-import { refuseDifferences, resumeDifferences, type ResumeDifference } from './resume-check.ts';
+import {
+  refuseDifferences,
+  refuseUnresumable,
+  resumeDifferences,
+  type ResumeDifference,
+} from './resume-check.ts';
 import { createEpisodeRunner, type RecordingPort } from './run-episode.ts';
 import { runListItemOf } from './run-list-item.ts';
 import { RunQueue } from './run-queue.ts';
@@ -395,13 +400,4 @@ export class RunService implements AsyncDisposable {
   #refuseClosed(): void {
     if (this.#isClosed) throw new StudioError('aborted', 'The application is closing');
   }
-}
-
-function refuseUnresumable(record: RunRecord): void {
-  const resumable: readonly RunRecord['status'][] = ['paused', 'cancelled', 'interrupted', 'failed'];
-  if (resumable.includes(record.status)) return;
-  throw new StudioError(
-    'conflict',
-    `Run ${record.runId} is ${record.status}: only paused, cancelled, interrupted and failed runs can be resumed.`,
-  );
 }

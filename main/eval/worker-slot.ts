@@ -141,18 +141,18 @@ export class WorkerSlot {
 
   /** Makes the row durable while a spoilt replica set is killed; then the slot is idle again, replaced or down. */
   async #settle(row: EpisodeAttempt, episode: PlannedEpisode, replicas: ReplicaSet): Promise<void> {
-    const isSpoilt = row.status === 'timeout' || row.status === 'died' || this.#death !== null;
+    const isSpoilt = row.status === 'timeout' || row.status === 'died';
     const killed = isSpoilt ? killReplicas(replicas, this.#context) : undefined;
     if (isSpoilt) this.#enter({ kind: 'replacing' });
     await this.#record(row, episode);
     await killed;
-    if (row.status !== 'timeout' && row.status !== 'died') this.#health = afterFinishedEpisode(this.#health);
     if (isSpoilt) {
       const pauseMs =
         row.status === 'timeout' ? 0 : this.#countDeath(row.error?.message ?? 'its process ended');
       await this.#replace(null, 'kill', pauseMs);
       return;
     }
+    this.#health = afterFinishedEpisode(this.#health);
     this.#history = afterEpisode(this.#history, replicas.rssBytes());
     const reason = recycleReason(this.#history, this.#context.recycle);
     if (reason === null || this.#context.stopSignal.aborted) return this.#enter({ kind: 'idle', replicas });
@@ -210,7 +210,8 @@ export class WorkerSlot {
 
   #onDeath(replicas: ReplicaSet, death: ReplicaDeath): void {
     const state = this.#state;
-    if (death.expected || !('replicas' in state) || state.replicas !== replicas) return;
+    // Our own kills come after the slot has left the replica set.
+    if (!('replicas' in state) || state.replicas !== replicas) return;
     this.#death = death;
     if (state.kind === 'leased') state.lease.died(death);
   }

@@ -45,6 +45,7 @@ class FakeReplica implements ReplicaSet {
   #resolveDeath: (death: ReplicaDeath) => void = () => undefined;
   occupiedBy: number | null = null;
   isEnded = false;
+  isGone = false;
   leaseCount = 0;
 
   constructor(slot: number, clock: Clock, killMs: number) {
@@ -59,6 +60,7 @@ class FakeReplica implements ReplicaSet {
 
   die(signal: string, expected: boolean): void {
     this.isEnded = true;
+    this.isGone = true;
     const [instance = ''] = this.instances;
     this.#resolveDeath({ instance, exitCode: null, signal, stderrTail: ['last words'], expected });
   }
@@ -120,6 +122,8 @@ export function createFakeReplicas(options: FakeReplicaOptions): FakeReplicas {
       if (fault === 'hang') await sleep(clock, 1e9, signal);
       await sleep(clock, options.startMs?.(slot, nthStart) ?? 10, signal);
       if (fault instanceof Error) throw fault;
+      if (replicas.some((other) => other.slot === slot && !other.isGone))
+        violations.push(`slot ${slot} was started before its predecessor was gone`);
       const replica = new FakeReplica(slot, clock, options.killMs ?? 5);
       replicas.push(replica);
       return replica;
