@@ -155,8 +155,9 @@ function findParents(
   const parents = new Map<string, string>();
   for (const id of ids) {
     const enclosing = ids.filter((other) => within(id, other));
-    const innermost = enclosing.find((one) => !enclosing.some((other) => within(other, one)));
-    if (innermost !== undefined && !leadsTo(parents, innermost, id)) parents.set(id, innermost);
+    const innermost = smallest(enclosing, candidates);
+    const isNested = enclosing.every((other) => other === innermost || within(innermost ?? '', other));
+    if (innermost !== undefined && isNested && !leadsTo(parents, innermost, id)) parents.set(id, innermost);
     else if (enclosing.length > 0) problems.push(overlap(id, enclosing));
   }
   for (const [index, one] of ids.entries()) {
@@ -167,6 +168,15 @@ function findParents(
     }
   }
   return parents;
+}
+
+/** Of loops that lie in each other, the innermost one has the fewest members. */
+function smallest(ids: readonly string[], candidates: Candidates): string | undefined {
+  const sizeOf = (id: string): number => candidates.get(id)?.size ?? 0;
+  return ids.reduce<string | undefined>(
+    (best, id) => (best === undefined || sizeOf(id) < sizeOf(best) ? id : best),
+    undefined,
+  );
 }
 
 function leadsTo(parents: ReadonlyMap<string, string>, from: string, to: string): boolean {

@@ -1,5 +1,5 @@
 // The document as it is written, level by level: ids, wires that lead nowhere, composites and their ports.
-import type { GraphDefinition, GraphNode } from '../../contract/graph.ts';
+import type { GraphDefinition, GraphEdge, GraphNode } from '../../contract/graph.ts';
 import type { RuleContext } from './context.ts';
 
 export function structureRules(context: RuleContext): void {
@@ -94,16 +94,8 @@ function checkFlatIds(context: RuleContext): void {
 /** Wires in a circle without a loop's pivots fire until the firing cap ends the run. */
 function checkCycles(context: RuleContext): void {
   const left = new Set(context.flat.nodes.map((node) => node.id));
-  for (const [from, to] of [
-    [context.incoming, 'source'],
-    [context.outgoing, 'target'],
-  ] as const) {
-    for (let changed = true; changed;) {
-      const free = [...left].filter((id) => !(from.get(id) ?? []).some((edge) => left.has(edge[to])));
-      for (const id of free) left.delete(id);
-      changed = free.length > 0;
-    }
-  }
+  peel(left, context.incoming, 'source', context.outgoing, 'target');
+  peel(left, context.outgoing, 'target', context.incoming, 'source');
   const [first] = left;
   if (first === undefined) return;
   const paths = [...left].slice(0, 5).map((id) => context.pathOf(id));
@@ -114,4 +106,24 @@ function checkCycles(context: RuleContext): void {
     message: `wires form a circle outside a loop: ${paths.join(', ')}`,
     fix: 'Repeat with an iterIn and an iterOut instead; a bare circle runs until the firing cap stops the graph.',
   });
+}
+
+type Wires = ReadonlyMap<string, readonly GraphEdge[]>;
+type End = 'source' | 'target';
+
+/** Takes away, one after the other, the nodes that none of those left leads to. */
+function peel(left: Set<string>, into: Wires, from: End, onward: Wires, to: End): void {
+  const remaining = new Map<string, number>();
+  for (const id of left)
+    remaining.set(id, (into.get(id) ?? []).filter((edge) => left.has(edge[from])).length);
+  const free = [...left].filter((id) => remaining.get(id) === 0);
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    left.delete(id);
+    for (const edge of onward.get(id) ?? []) {
+      const next = edge[to];
+      const count = (remaining.get(next) ?? 0) - 1;
+      remaining.set(next, count);
+      if (count === 0 && left.has(next)) free.push(next);
+    }
+  }
 }
