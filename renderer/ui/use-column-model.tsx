@@ -71,12 +71,15 @@ export function useColumnModel<Row>(
   useEffect(() => remember(`${storageKey}.shown`, columnVisibility), [storageKey, columnVisibility]);
   useEffect(() => remember(`${storageKey}.widths`, columnSizing), [storageKey, columnSizing]);
 
-  const byId = new Map(columns.map((column) => [column.id, column]));
-  const headers = table.getHeaderGroups()[0]?.headers ?? [];
-  const visible = headers.flatMap((header): VisibleColumn<Row>[] => {
-    const column = byId.get(header.column.id);
-    return column ? [{ column, resize: header.getResizeHandler() }] : [];
-  });
+  const headers = table.getHeaderGroups()[0]?.headers;
+  // Stable while neither columns nor widths change: rows are drawn anew only when this is another array.
+  const visible = useMemo(() => {
+    const byId = new Map(columns.map((column) => [column.id, column]));
+    return (headers ?? []).flatMap((header): VisibleColumn<Row>[] => {
+      const column = byId.get(header.column.id);
+      return column ? [{ column, resize: header.getResizeHandler() }] : [];
+    });
+  }, [columns, headers]);
   const sizeOf = (id: string): number => table.getColumn(id)?.getSize() ?? 100;
   const template = visible
     .map(({ column }) => (column.grows ? `minmax(${sizeOf(column.id)}px, 1fr)` : `${sizeOf(column.id)}px`))

@@ -2,6 +2,7 @@
 import { formatAddress, home } from '../../store/address.ts';
 import { useStudioState } from '../../store/use-studio.tsx';
 import { EmptyState, PageHead } from '../../ui/page.tsx';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 export function CanvasPage() {
   const workspace = useStudioState((state) => state.info?.workspace ?? null);
@@ -23,7 +24,9 @@ export function CanvasPage() {
             {workspace ? <code>{workspace}/graphs</code> : 'the workspace’s graphs folder'}. Edit one in any
             editor; Evaluate shows what is wrong with it, and so does:
           </p>
-          <pre tabIndex={0}>agentcanvas graphs validate GRAPH.json</pre>
+          <TextBlock label="Command" className="plain-block">
+            agentcanvas graphs validate GRAPH.json
+          </TextBlock>
           {holder ? (
             <p>
               Play would have to wait now: {holder.label} holds the execution guard.

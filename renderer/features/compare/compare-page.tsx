@@ -2,6 +2,7 @@
 import { formatAddress, home } from '../../store/address.ts';
 import { useAddress } from '../../store/use-studio.tsx';
 import { EmptyState, PageHead } from '../../ui/page.tsx';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 export function ComparePage() {
   const { runs } = useAddress();
@@ -30,9 +31,9 @@ export function ComparePage() {
             </p>
           ) : null}
           <p>Every run’s episodes can be exported and joined on episode and repeat in your own tools:</p>
-          <pre tabIndex={0}>
+          <TextBlock label="Command" className="plain-block">
             {chosen.map((run) => `agentcanvas runs export ${run} --format csv`).join('\n')}
-          </pre>
+          </TextBlock>
         </EmptyState>
       </div>
     </>

@@ -1,6 +1,6 @@
 // What most runs leave alone: retries, when to give up, order of episodes, limits of batches.
 import { Check, Field, Segments } from '../../ui/field.tsx';
-import { NumberField, type FormProps } from './config-form.tsx';
+import { NumberField, type FormProps } from './form-fields.tsx';
 
 const outcomes = [
   { value: 'died', label: 'Its process died' },

@@ -3,15 +3,10 @@ import type { Introspection } from '#contract/requests.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Field, Segments } from '../../ui/field.tsx';
 import { AdvancedFields } from './advanced-fields.tsx';
-import type { Draft, Problems } from './draft.ts';
+import type { Draft } from './draft.ts';
+import { NumberField, type FormProps } from './form-fields.tsx';
 import { EpisodeFields } from './episode-fields.tsx';
 import { selectorFields, type Environment, type SelectorField } from './selectors.ts';
-
-export interface FormProps {
-  readonly draft: Draft;
-  readonly problems: Problems;
-  readonly change: (change: Partial<Draft>) => void;
-}
 
 export interface ConfigFormProps extends FormProps {
   readonly introspection: Introspection;
@@ -130,51 +125,6 @@ function workerHint(introspection: Introspection, draft: Draft): string {
       ? `${formatCount(suggested)} is suggested`
       : `Suggested: ${formatCount(suggested)}`;
   return `${now}, from the machine’s cores and memory. Results do not depend on it.`;
-}
-
-export interface NumberFieldProps extends FormProps {
-  readonly name:
-    | 'repeats'
-    | 'seed'
-    | 'stepBudget'
-    | 'perStepBudgetSec'
-    | 'flushTimeoutMs'
-    | 'maxBatch'
-    | 'attempts'
-    | 'failOn';
-  readonly label: string;
-  readonly unit: string;
-  readonly placeholder?: string;
-  readonly hint?: string;
-}
-
-export function NumberField({
-  name,
-  label,
-  unit,
-  placeholder,
-  hint,
-  draft,
-  problems,
-  change,
-}: NumberFieldProps) {
-  return (
-    <Field label={label} problem={problems[name]} hint={hint}>
-      {(ids) => (
-        <div className="row">
-          <input
-            {...ids}
-            className="input number"
-            inputMode="decimal"
-            placeholder={placeholder}
-            value={draft[name]}
-            onChange={(event) => change({ [name]: event.target.value })}
-          />
-          <span className="faint small clip">{unit}</span>
-        </div>
-      )}
-    </Field>
-  );
 }
 
 function Selector({ field, draft, change }: FormProps & { readonly field: SelectorField }) {

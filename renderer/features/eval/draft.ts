@@ -36,6 +36,17 @@ export interface Draft {
 }
 
 export type DraftField = keyof Draft;
+/** Fields that hold a number as text, or nothing. */
+export type NumberFieldName =
+  | 'repeats'
+  | 'seed'
+  | 'workerCount'
+  | 'stepBudget'
+  | 'perStepBudgetSec'
+  | 'flushTimeoutMs'
+  | 'maxBatch'
+  | 'attempts'
+  | 'failOn';
 export type Problems = Readonly<Partial<Record<DraftField | 'graph', string>>>;
 
 export const emptyDraft: Draft = {
@@ -83,8 +94,8 @@ export interface DraftResult {
 /** `suggestedWorkers` stands in for an empty worker count. */
 export function configOfDraft(graph: string, draft: Draft, suggestedWorkers: number): DraftResult {
   const problems: Partial<Record<DraftField | 'graph', string>> = {};
-  const number = (field: DraftField): number | undefined => {
-    const text = String(draft[field]).trim();
+  const number = (field: NumberFieldName): number | undefined => {
+    const text = draft[field].trim();
     if (text === '') return undefined;
     const value = Number(text);
     if (Number.isNaN(value)) problems[field] = 'This is not a number.';
@@ -231,7 +242,7 @@ export function draftOfStored(stored: unknown): Draft | null {
       typeof value === typeof initial && Array.isArray(value) === Array.isArray(initial) && value !== null;
     return [field, fits ? value : initial];
   });
-  return Object.fromEntries(known) as unknown as Draft; // Every field is of its default's type.
+  return Object.fromEntries(known) as Draft; // Every field is of its default's type.
 }
 
 function withoutUndefined(value: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,7 +1,7 @@
 // Which episodes: all, the first so many, a range, a seeded sample, or by id.
 import { Field, Segments } from '../../ui/field.tsx';
 import { formatCount, formatPlural } from '../../ui/format.ts';
-import type { FormProps } from './config-form.tsx';
+import type { FormProps } from './form-fields.tsx';
 import { episodeCount, type Environment } from './selectors.ts';
 
 const modes = [

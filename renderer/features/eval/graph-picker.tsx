@@ -16,7 +16,7 @@ export interface GraphPickerProps {
 }
 
 export function GraphPicker({ selected, recent, importing, onFile }: GraphPickerProps) {
-  const { refreshGraphs } = useStudio();
+  const studio = useStudio();
   const graphs = useStudioState((state) => state.graphs);
   const error = useStudioState((state) => state.graphsError);
   const again = useAction();
@@ -41,7 +41,7 @@ export function GraphPicker({ selected, recent, importing, onFile }: GraphPicker
       <div className="picker-list">
         {error ? (
           <ErrorCallout title="The graphs could not be listed." error={error}>
-            <button type="button" className="button" onClick={() => again.run(refreshGraphs)}>
+            <button type="button" className="button" onClick={() => again.run(() => studio.refreshGraphs())}>
               Try again
             </button>
           </ErrorCallout>

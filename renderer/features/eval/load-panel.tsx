@@ -5,6 +5,7 @@ import { useStudio, useStudioState } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { useAction } from '../../ui/use-request.ts';
 import type { IntrospectionState } from './use-introspection.ts';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 const logEveryMs = 1000;
 
@@ -76,9 +77,9 @@ function NodesetLog({ name, isLoading }: { readonly name: string; readonly isLoa
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Log of {name}</summary>
       {reading.error ? <ErrorCallout title="The log could not be read." error={reading.error} /> : null}
-      <pre className="log" tabIndex={0}>
+      <TextBlock label="Log">
         {lines === null ? '' : lines.length === 0 ? 'Nothing logged yet.' : lines.join('\n')}
-      </pre>
+      </TextBlock>
     </details>
   );
 }

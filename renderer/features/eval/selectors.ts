@@ -52,5 +52,6 @@ function optionsOf(options: readonly unknown[]): SelectorField['options'] {
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value) ?? '';
 }

@@ -12,6 +12,7 @@ import { Skeleton } from '../../ui/page.tsx';
 import { Tip } from '../../ui/tip.tsx';
 import { useAction, type Loaded } from '../../ui/use-request.ts';
 import { copyText } from '../../ui/copy-button.tsx';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 type Preflight = RequestOutput<'runs.preflight'>;
 
@@ -88,7 +89,9 @@ export function StartPanel({ config, preflight, isBlocked, onStarted }: StartPan
             <h3>The same on the command line</h3>
             <CopyButton text={command} label="Copy command" />
           </div>
-          <pre tabIndex={0}>{command}</pre>
+          <TextBlock label="Command" className="plain-block">
+            {command}
+          </TextBlock>
         </div>
       ) : null}
     </aside>
@@ -132,9 +135,9 @@ function PreflightStrip({ preflight, hasConfig, isBlocked }: PreflightStripProps
   const { value, error, isLoading } = preflight;
   if (!hasConfig)
     return (
-      <div className="callout warn" role="status">
+      <div className="callout warn">
         <TriangleAlert size={16} aria-hidden="true" />
-        <div className="body">The form has a mistake; it is marked at its field.</div>
+        <output className="body">The form has a mistake; it is marked at its field.</output>
       </div>
     );
   if (error)

@@ -1,6 +1,6 @@
 // The form's contents per graph, remembered in this browser; a configuration taken over from a run comes first.
-import { useCallback, useEffect, useState } from 'react';
-import { useStudio, useStudioState } from '../../store/use-studio.tsx';
+import { useEffect, useState } from 'react';
+import { useStudio } from '../../store/use-studio.tsx';
 import { recall, recallStrings, remember } from '../../ui/storage.ts';
 import { draftOfConfig, draftOfStored, emptyDraft, type Draft } from './draft.ts';
 
@@ -12,30 +12,22 @@ export interface DraftState {
   readonly reset: () => void;
 }
 
-export function useDraft(graph: string | null): DraftState {
+/** For one graph: its component is made anew for another. */
+export function useDraft(graph: string): DraftState {
   const { store } = useStudio();
-  const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
-  const taken = useStudioState((state) => state.draft);
+  const [draft, setDraft] = useState(() => {
+    const taken = store.getState().draft;
+    if (taken?.graph === graph) return draftOfConfig(taken);
+    return draftOfStored(recall(`draft.${graph}`)) ?? emptyDraft;
+  });
   useEffect(() => {
-    if (!taken) return;
-    const adopted = draftOfConfig(taken);
-    remember(`draft.${taken.graph}`, adopted);
-    setDrafts((before) => ({ ...before, [taken.graph]: adopted }));
-    store.getState().setDraft(null);
-  }, [taken, store]);
-  const key = graph ?? '';
-  const draft = drafts[key] ?? draftOfStored(recall(`draft.${key}`)) ?? emptyDraft;
-  const put = useCallback(
-    (next: Draft) => {
-      setDrafts((before) => ({ ...before, [key]: next }));
-      remember(`draft.${key}`, next);
-    },
-    [key],
-  );
+    remember(`draft.${graph}`, draft);
+    if (store.getState().draft) store.getState().setDraft(null);
+  }, [store, graph, draft]);
   return {
     draft,
-    change: (change) => put({ ...draft, ...change }),
-    reset: () => put(emptyDraft),
+    change: (change) => setDraft((before) => ({ ...before, ...change })),
+    reset: () => setDraft(emptyDraft),
   };
 }
 

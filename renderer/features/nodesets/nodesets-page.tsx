@@ -2,6 +2,7 @@
 import { formatAddress, home } from '../../store/address.ts';
 import { useStudioState } from '../../store/use-studio.tsx';
 import { EmptyState, PageHead } from '../../ui/page.tsx';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 export function NodesetsPage() {
   const info = useStudioState((state) => state.info);
@@ -23,7 +24,9 @@ export function NodesetsPage() {
             library that ships with AgentCanvas. Evaluate lists those a graph needs and loads them. All of
             them are listed by:
           </p>
-          <pre tabIndex={0}>agentcanvas nodesets list</pre>
+          <TextBlock label="Command" className="plain-block">
+            agentcanvas nodesets list
+          </TextBlock>
         </EmptyState>
       </div>
     </>

@@ -1,6 +1,7 @@
 // Replay, as far as it exists: where a run keeps what it recorded.
 import { formatAddress, home } from '../../store/address.ts';
 import { EmptyState, PageHead } from '../../ui/page.tsx';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 export function ReplayPage() {
   return (
@@ -19,7 +20,9 @@ export function ReplayPage() {
             Recorded episodes are kept as plain files: one line per firing in <code>log.jsonl</code>, frames
             in <code>assets</code>. A run’s folder is shown in its configuration view, and by:
           </p>
-          <pre tabIndex={0}>agentcanvas runs show RUN_ID</pre>
+          <TextBlock label="Command" className="plain-block">
+            agentcanvas runs show RUN_ID
+          </TextBlock>
         </EmptyState>
       </div>
     </>

@@ -1,4 +1,5 @@
 // How batched nodes gather calls: batch sizes, wait, forward time. Only there when such nodes are.
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- the bars together are the picture */
 import type { BatchView } from '#contract/run.ts';
 import { formatCount, formatDecimal, formatDuration } from '../../ui/format.ts';
 

@@ -1,4 +1,5 @@
 // The frame of a chart: title, unit, legend, and the same numbers as a table.
+/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/no-noninteractive-tabindex -- a drawn chart is the picture; a table that scrolls must be reachable */
 import { ChartLine, Table } from 'lucide-react';
 import { useId, useState, type ReactNode } from 'react';
 

@@ -3,6 +3,7 @@ import { commandLineOf, shellLine } from '#contract/command-line.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatDate, formatDuration } from '../../ui/format.ts';
 import type { LoadedState } from './run-page.tsx';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 export function ConfigurationView({ state }: { readonly state: LoadedState }) {
   const { record, folder } = state;
@@ -31,16 +32,14 @@ export function ConfigurationView({ state }: { readonly state: LoadedState }) {
           <h2>Command</h2>
           <CopyButton text={command} label="Copy command" />
         </div>
-        <pre className="log" tabIndex={0}>
-          {command}
-        </pre>
+        <TextBlock label="Command">{command}</TextBlock>
         <div className="row spread">
           <h2>Configuration</h2>
           <CopyButton text={JSON.stringify(record.config, null, 2)} label="Copy configuration" />
         </div>
-        <pre className="log tall" tabIndex={0}>
+        <TextBlock label="Configuration" className="log tall">
           {JSON.stringify(record.config, null, 2)}
-        </pre>
+        </TextBlock>
       </section>
       <section className="stack" aria-label="Provenance">
         <div className="row spread">
@@ -67,9 +66,9 @@ export function ConfigurationView({ state }: { readonly state: LoadedState }) {
         </dl>
         <details>
           <summary>Raw record</summary>
-          <pre className="log tall" tabIndex={0}>
+          <TextBlock label="Raw record" className="log tall">
             {JSON.stringify(record, null, 2)}
-          </pre>
+          </TextBlock>
         </details>
       </section>
     </div>

@@ -14,6 +14,7 @@ import { useDebounced } from '../../ui/use-debounced.ts';
 import { useLoad } from '../../ui/use-request.ts';
 import type { LoadedState } from './run-page.tsx';
 import { useRunAgain } from './use-run-again.ts';
+import { TextBlock } from '../../ui/text-block.tsx';
 
 export interface EpisodeDetailProps {
   readonly session: RunSession;
@@ -209,9 +210,7 @@ function Attempt({ attempt }: { readonly attempt: EpisodeAttempt }) {
             {error.exitCode === undefined || error.exitCode === null ? '' : `, exit code ${error.exitCode}`}
           </div>
           {error.stderrTail && error.stderrTail.length > 0 ? (
-            <pre className="log" tabIndex={0}>
-              {error.stderrTail.join('\n')}
-            </pre>
+            <TextBlock label="Last error output">{error.stderrTail.join('\n')}</TextBlock>
           ) : null}
         </div>
       ) : null}
@@ -230,9 +229,7 @@ function Attempt({ attempt }: { readonly attempt: EpisodeAttempt }) {
           <span />
           <CopyButton text={raw} label="Copy raw JSON" />
         </div>
-        <pre className="log" tabIndex={0}>
-          {raw}
-        </pre>
+        <TextBlock label="Raw JSON">{raw}</TextBlock>
       </details>
     </section>
   );

@@ -18,148 +18,161 @@ export function historyColumns({
   onTag,
   menu,
 }: HistoryColumnOptions): GridColumn<RunListItem>[] {
-  return [
-    {
-      id: 'tick',
-      header: '',
-      description: 'Tick to compare or delete',
-      width: 48,
-      isSortable: false,
-      cell: (item) => (
-        <input
-          type="checkbox"
-          aria-label={`Tick ${item.name}`}
-          checked={ticked.has(item.runId)}
-          onChange={() => onTick(item.runId)}
-          onClick={(event) => event.stopPropagation()}
-        />
-      ),
-      text: () => '',
-    },
-    {
-      id: 'name',
-      header: 'Run',
-      width: 170,
-      grows: true,
-      cell: (item) => (
-        <a className="clip" href={formatAddress({ ...home, page: 'history', run: item.runId })}>
-          {item.name}
-        </a>
-      ),
-      text: (item) => item.name,
-    },
-    {
-      id: 'graphName',
-      header: 'Graph',
-      width: 120,
-      cell: (item) => <span className="clip">{item.graphName}</span>,
-      text: (item) => item.graphName,
-    },
-    {
-      id: 'envName',
-      header: 'Environment',
-      width: 100,
-      isHiddenAtFirst: true,
-      cell: (item) => <span className="clip">{item.envName ?? '–'}</span>,
-      text: (item) => item.envName ?? '',
-    },
-    {
-      id: 'split',
-      header: 'Split',
-      width: 96,
-      cell: (item) => <span className="clip">{item.split ?? '–'}</span>,
-      text: (item) => item.split ?? '',
-    },
-    {
-      id: 'status',
-      header: 'Status',
-      width: 132,
-      cell: (item) => (
-        <Status
-          status={item.status}
-          {...(item.status === 'completed_with_errors' ? { word: 'with errors' } : {})}
-        />
-      ),
-      text: (item) => formatWord(item.status),
-    },
-    {
-      id: 'done',
-      header: 'Episodes',
-      width: 112,
-      align: 'end',
-      isSortable: false,
-      description: 'Episodes done of those planned',
-      cell: (item) => <Done item={item} />,
-      text: (item) => `${item.counts.planned - item.counts.notRun}/${item.counts.planned}`,
-    },
-    {
-      id: 'headline',
-      header: 'Headline',
-      width: 168,
-      align: 'end',
-      isSortable: false,
-      description: 'Leading metric with its 95 % interval',
-      cell: (item) => <Headline item={item} />,
-      text: (item) => headlineText(item),
-    },
-    {
-      id: 'activeMs',
-      header: 'Time',
-      width: 92,
-      align: 'end',
-      cell: (item) => formatDuration(item.activeMs),
-      text: (item) => String(item.activeMs / 1000),
-    },
-    {
-      id: 'workerCount',
-      header: 'Workers',
-      width: 70,
-      align: 'end',
-      isHiddenAtFirst: true,
-      cell: (item) => item.workerCount,
-      text: (item) => String(item.workerCount),
-    },
-    {
-      id: 'tags',
-      header: 'Tags',
-      width: 110,
-      isSortable: false,
-      cell: (item) => <Tags tags={item.tags} onTag={onTag} />,
-      text: (item) => item.tags.join(', '),
-    },
-    {
-      id: 'note',
-      header: 'Note',
-      width: 140,
-      isSortable: false,
-      isHiddenAtFirst: true,
-      cell: (item) => (
-        <span className="clip muted" title={item.note}>
-          {item.note}
-        </span>
-      ),
-      text: (item) => item.note,
-    },
-    {
-      id: 'createdAt',
-      header: 'Started',
-      width: 128,
-      align: 'end',
-      cell: (item) => formatDate(item.createdAt),
-      text: (item) => item.createdAt,
-    },
-    {
-      id: 'actions',
-      align: 'end',
-      header: '',
-      description: 'Actions',
-      align: 'end',
-      width: 128,
-      isSortable: false,
-      cell: menu,
-      text: () => '',
-    },
-  ];
+  return [tickColumn(ticked, onTick), ...factColumns, tagsColumn(onTag), ...lateColumns, menuColumn(menu)];
+}
+
+const factColumns: readonly GridColumn<RunListItem>[] = [
+  {
+    id: 'name',
+    header: 'Run',
+    width: 170,
+    grows: true,
+    cell: (item) => (
+      <a className="clip" href={formatAddress({ ...home, page: 'history', run: item.runId })}>
+        {item.name}
+      </a>
+    ),
+    text: (item) => item.name,
+  },
+  {
+    id: 'graphName',
+    header: 'Graph',
+    width: 120,
+    cell: (item) => <span className="clip">{item.graphName}</span>,
+    text: (item) => item.graphName,
+  },
+  {
+    id: 'envName',
+    header: 'Environment',
+    width: 100,
+    isHiddenAtFirst: true,
+    cell: (item) => <span className="clip">{item.envName ?? '–'}</span>,
+    text: (item) => item.envName ?? '',
+  },
+  {
+    id: 'split',
+    header: 'Split',
+    width: 96,
+    cell: (item) => <span className="clip">{item.split ?? '–'}</span>,
+    text: (item) => item.split ?? '',
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    width: 132,
+    cell: (item) => (
+      <Status
+        status={item.status}
+        {...(item.status === 'completed_with_errors' ? { word: 'with errors' } : {})}
+      />
+    ),
+    text: (item) => formatWord(item.status),
+  },
+  {
+    id: 'done',
+    header: 'Episodes',
+    width: 112,
+    align: 'end',
+    isSortable: false,
+    description: 'Episodes done of those planned',
+    cell: (item) => <Done item={item} />,
+    text: (item) => `${item.counts.planned - item.counts.notRun}/${item.counts.planned}`,
+  },
+  {
+    id: 'headline',
+    header: 'Headline',
+    width: 168,
+    align: 'end',
+    isSortable: false,
+    description: 'Leading metric with its 95 % interval',
+    cell: (item) => <Headline item={item} />,
+    text: (item) => headlineText(item),
+  },
+  {
+    id: 'activeMs',
+    header: 'Time',
+    width: 92,
+    align: 'end',
+    cell: (item) => formatDuration(item.activeMs),
+    text: (item) => String(item.activeMs / 1000),
+  },
+  {
+    id: 'workerCount',
+    header: 'Workers',
+    width: 70,
+    align: 'end',
+    isHiddenAtFirst: true,
+    cell: (item) => item.workerCount,
+    text: (item) => String(item.workerCount),
+  },
+];
+
+const lateColumns: readonly GridColumn<RunListItem>[] = [
+  {
+    id: 'note',
+    header: 'Note',
+    width: 140,
+    isSortable: false,
+    isHiddenAtFirst: true,
+    cell: (item) => (
+      <span className="clip muted" title={item.note}>
+        {item.note}
+      </span>
+    ),
+    text: (item) => item.note,
+  },
+  {
+    id: 'createdAt',
+    header: 'Started',
+    width: 128,
+    align: 'end',
+    cell: (item) => formatDate(item.createdAt),
+    text: (item) => item.createdAt,
+  },
+];
+
+function tickColumn(ticked: ReadonlySet<string>, onTick: (runId: string) => void): GridColumn<RunListItem> {
+  return {
+    id: 'tick',
+    header: '',
+    description: 'Tick to compare or delete',
+    width: 48,
+    isSortable: false,
+    cell: (item) => (
+      <input
+        type="checkbox"
+        aria-label={`Tick ${item.name}`}
+        checked={ticked.has(item.runId)}
+        onChange={() => onTick(item.runId)}
+        onClick={(event) => event.stopPropagation()}
+      />
+    ),
+    text: () => '',
+  };
+}
+
+function tagsColumn(onTag: (tag: string) => void): GridColumn<RunListItem> {
+  return {
+    id: 'tags',
+    header: 'Tags',
+    width: 110,
+    isSortable: false,
+    cell: (item) => <Tags tags={item.tags} onTag={onTag} />,
+    text: (item) => item.tags.join(', '),
+  };
+}
+
+function menuColumn(menu: HistoryColumnOptions['menu']): GridColumn<RunListItem> {
+  return {
+    id: 'actions',
+    header: '',
+    description: 'Actions',
+    align: 'end',
+    width: 128,
+    isSortable: false,
+    cell: menu,
+    text: () => '',
+  };
 }
 
 function Done({ item }: { readonly item: RunListItem }) {

@@ -1,4 +1,5 @@
 // How far the run is: one bar by outcome, the counts that always add up, rate and what remains.
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a progress element cannot show parts */
 import type { RunCounts } from '#contract/run.ts';
 import { isActive } from '../../store/run-session.ts';
 import { formatCount, formatDuration, formatRate, formatRemaining, formatShare } from '../../ui/format.ts';

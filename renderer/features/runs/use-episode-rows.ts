@@ -62,13 +62,7 @@ export function useEpisodeRows(session: RunSession, metrics: readonly string[]):
       const position = index.positionOf(ordinal);
       return position < 0 || !grouped ? position : placeOf(grouped, position);
     },
-    toggleGroup: useCallback((key: string) => {
-      setFolded((before) => {
-        const next = new Set(before);
-        if (!next.delete(key)) next.add(key);
-        return next;
-      });
-    }, []),
+    toggleGroup: useCallback((key: string) => setFolded((before) => toggled(before, key)), []),
     onWindow: useCallback(
       (_first: number, last: number) => {
         if (last <= lastDrawn.current && !isInside.current) return;
@@ -85,4 +79,10 @@ export function useEpisodeRows(session: RunSession, metrics: readonly string[]):
       [holdOrLetGo],
     ),
   };
+}
+
+function toggled(before: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(before);
+  if (!next.delete(key)) next.add(key);
+  return next;
 }

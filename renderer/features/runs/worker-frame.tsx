@@ -1,4 +1,5 @@
 // What a worker's environment shows, at most twice a second and only while it is on the screen.
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- the picture is drawn from bytes, not loaded from an address */
 import { useEffect, useRef, useState } from 'react';
 import { useStudio } from '../../store/use-studio.tsx';
 

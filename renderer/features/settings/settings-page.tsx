@@ -160,7 +160,7 @@ function EditableSettings({ stored }: { readonly stored: Settings }) {
       <TrustSection />
       <LimitsSection {...form} />
       {isChanged || saving.error ? (
-        <div className="save-bar" role="region" aria-label="Unsaved changes">
+        <section className="save-bar" aria-label="Unsaved changes">
           {saving.error ? <ErrorCallout title="The settings were not saved." error={saving.error} /> : null}
           <span className="grow">
             {parsed.success
@@ -178,7 +178,7 @@ function EditableSettings({ stored }: { readonly stored: Settings }) {
           >
             Save changes
           </button>
-        </div>
+        </section>
       ) : null}
     </>
   );
