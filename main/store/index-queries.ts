@@ -177,7 +177,7 @@ export function listEpisodes(
   const { where, order, parameters } = selectEpisodes(database, runId, query);
   const rows = database
     .prepare(
-      `SELECT page.*, d.metrics, d.instruction
+      `SELECT ${rowColumns('page')}, d.metrics, d.instruction
        FROM (SELECT e.*, row_number() OVER () AS place FROM
               (SELECT * FROM episodes e WHERE ${where} ${order} LIMIT ? OFFSET ?) e) page
        LEFT JOIN episode_details d ON d.run = page.run AND d.ordinal = page.ordinal
@@ -206,15 +206,37 @@ export function episodesByOrdinal(
   ordinals: Uint32Array,
 ): EpisodeRow[] {
   const id = Number(findRun(database, runId)['id']);
-  const statement = database.prepare(
-    `SELECT e.*, d.metrics, d.instruction FROM episodes e
-     LEFT JOIN episode_details d ON d.run = e.run AND d.ordinal = e.ordinal
-     WHERE e.run = ? AND e.ordinal = ?`,
-  );
+  const rows = database
+    .prepare(
+      `SELECT ${rowColumns('e')}, d.metrics, d.instruction
+       FROM json_each(?) wanted
+       CROSS JOIN episodes e ON e.run = ? AND e.ordinal = CAST(wanted.value AS INTEGER)
+       LEFT JOIN episode_details d ON d.run = e.run AND d.ordinal = e.ordinal`,
+    )
+    .all(JSON.stringify(Array.from(ordinals)), id);
+  const byOrdinal = new Map(rows.map((row) => [Number(row['ordinal']), row]));
   return Array.from(ordinals).flatMap((ordinal) => {
-    const row = statement.get(id, ordinal);
+    const row = byOrdinal.get(ordinal);
     return row ? [toEpisodeRow(row)] : [];
   });
+}
+
+/** What a row shows; the dense metric columns are only for choosing and would cost most of the time to read. */
+function rowColumns(table: string): string {
+  return [
+    'ordinal',
+    'key',
+    'episode_index',
+    'episode_id',
+    'scene_id',
+    'repeat',
+    'status',
+    'attempts',
+    'steps',
+  ]
+    .concat(['duration_ms', 'worker', 'limit_hit', 'error_code', 'error_message', 'retried'])
+    .map((column) => `${table}.${column}`)
+    .join(', ');
 }
 
 const metricsText = z.record(z.string(), metricValue);
