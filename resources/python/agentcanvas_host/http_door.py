@@ -171,9 +171,12 @@ def _handler_class(door: HttpDoor, token: str, host: str) -> Any:
                 self._send(refusal, {"detail": "refused"}, False)
                 return
             try:
-                status, answer = act(self._body(packed), packed)
+                body = self._body(packed)
             except ValueError as error:
-                status, answer = 400, {"detail": str(error)}
+                self._send(400, {"detail": str(error)}, packed)
+                return
+            try:
+                status, answer = act(body, packed)
             except Exception as error:
                 described = describe_error(error)
                 status, answer = 500, {"detail": described["message"], "error": described}
