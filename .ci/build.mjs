@@ -22,6 +22,8 @@ const nodeBundle = {
   splitting: true,
   outExtension: { '.js': '.mjs' },
   chunkNames: 'chunk-[hash]',
+  // jsonc-parser's CommonJS build hides its own files from a bundler.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   external: ['electron', 'esbuild', 'onnxruntime-node'],
   // Some bundled packages are CommonJS and call require for builtins.
   banner: {

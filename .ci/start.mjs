@@ -15,8 +15,7 @@ const wantsWeb = asked.includes('--web');
 const rest = asked.filter((word) => word !== '--web');
 const electron = wantsWeb ? null : electronBinary();
 
-if (electron) startElectron(electron);
-else await startWeb();
+await (electron ? startElectron(electron) : startWeb());
 
 /** Electron's own installer fetches the binary; offline it gives up, or we do. */
 function electronBinary() {
@@ -44,7 +43,7 @@ function electronBinary() {
   return null;
 }
 
-function startElectron(binary) {
+async function startElectron(binary) {
   if (process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) {
     console.error('There is no display for a desktop window: opening the same app through the web host.');
     return startWeb();

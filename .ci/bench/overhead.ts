@@ -145,9 +145,9 @@ async function measureOverhead(): Promise<object> {
         let observation: unknown = 0;
         let steps = 0;
         for (; steps % 1000 !== 0 || performance.now() < untilMs; steps++) {
-          const feature = policy[0]?.forward({ observation }, context) as { feature: unknown };
-          const action = policy[1]?.forward({ feature: feature.feature }, context) as { action: unknown };
-          ({ observation } = step?.forward({ action: action.action }, context) as { observation: unknown });
+          const feature = encode.forward({ observation }, context) as { feature: unknown };
+          const action = act.forward({ feature: feature.feature }, context) as { action: unknown };
+          ({ observation } = step.forward({ action: action.action }, context) as { observation: unknown });
         }
         return steps;
       },
