@@ -111,10 +111,10 @@ async function measureOverhead(): Promise<object> {
   using control = await startRawPing(path.join(scratch, 'ping.sock'));
   const localCatalog = local.initial[0]?.catalog;
   if (!localCatalog) throw new Error('no catalog');
-  const step = localCatalog.lookup('bench_local__step')?.bind('step', {});
-  const policy = ['encode', 'act'].map((tool) =>
-    localCatalog.lookup(`bench_policy__${tool}`)?.bind(tool, {}),
+  const [encode, act, step] = ['bench_policy__encode', 'bench_policy__act', 'bench_local__step'].map((type) =>
+    localCatalog.lookup(type)?.bind(type, {}),
   );
+  if (!encode || !act || !step) throw new Error('the bench nodesets did not load');
   const context = {
     executionId: 'bare',
     nodeId: 'n',
