@@ -5,10 +5,10 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ErrorInfo } from '../contract/error.ts';
 import type { GraphDefinition } from '../contract/graph.ts';
-import type { RunCounts, RunStatus, RunSummary, WorkerView } from '../contract/run.ts';
+import type { BatchView, RunCounts, RunStatus, RunSummary, WorkerView } from '../contract/run.ts';
 import type { Settings } from '../contract/settings.ts';
 import { compileGraph } from '../graph/compile.ts';
-import type { BatchingPort, GraphSession, LoadStage, NodesetRegistry } from '../nodeset/ports.ts';
+import type { GraphSession, LoadStage, NodesetRegistry } from '../nodeset/ports.ts';
 import type { RunHandle } from '../store/ports.ts';
 import { lowSpaceReason, watchDisk } from './disk-watch.ts';
 import { describeEnvironment, spaceWithoutEnvironment, type Environment } from './environment.ts';
@@ -16,7 +16,7 @@ import { EnvWorkerPool, type PoolEnd } from './env-worker-pool.ts';
 import { planEpisodes, plannedCountHint } from './episode-source.ts';
 import { graphNodesets } from './graph-nodesets.ts';
 import type { EpisodeLimits } from './lease.ts';
-import type { EpisodeRunner, RunEnd, RunListener } from './ports.ts';
+import type { EpisodeRunner, RunBatching, RunEnd, RunListener } from './ports.ts';
 import { refuseChangedPlan } from './resume-check.ts';
 import { sessionReplicas } from './session-replicas.ts';
 
@@ -36,7 +36,8 @@ export interface BatchPorts {
   readonly settings: Pick<Settings, 'deadlines' | 'processLimits' | 'perStepBudgetSec'>;
   readonly freeBytes: () => Promise<number>;
   readonly createEpisodeRunner: (request: EpisodeRunnerRequest) => EpisodeRunner;
-  readonly batching?: BatchingPort | undefined;
+  /** Disposed by the run once its replicas are gone. */
+  readonly batching?: RunBatching | undefined;
 }
 
 type Interruption = { readonly kind: 'stop'; readonly reason: string } | { readonly kind: 'cancel' };
@@ -54,6 +55,8 @@ export interface BatchSnapshot {
   readonly workers: readonly WorkerView[];
   /** When the first episode of this session could begin; null before. */
   readonly poolStartedMs: number | null;
+  /** Absent where nothing batches. */
+  readonly batching?: readonly BatchView[];
 }
 
 export class BatchEvalRunner {
@@ -85,6 +88,7 @@ export class BatchEvalRunner {
       stage: this.#stage,
       workers: this.#pool?.workers() ?? [],
       poolStartedMs: this.#poolStartedMs,
+      ...(this.#ports.batching && { batching: this.#ports.batching.views() }),
     };
   }
 
@@ -98,6 +102,7 @@ export class BatchEvalRunner {
   async execute(): Promise<RunEnd> {
     const startedMs = this.#ports.clock.monotonic();
     const outcome = await this.#outcome();
+    await this.#endBatching();
     this.#stage = null;
     return this.#finish(outcome, startedMs);
   }
@@ -143,6 +148,14 @@ export class BatchEvalRunner {
       const known = toStudioError(error);
       if (known.code === 'disk_full') return { kind: 'paused', reason: known.message };
       return { kind: 'failed', error: known };
+    }
+  }
+
+  async #endBatching(): Promise<void> {
+    try {
+      await this.#ports.batching?.[Symbol.asyncDispose]();
+    } catch (error) {
+      this.#ports.logger.error('the batched tier did not end cleanly', { error: messageOf(error) });
     }
   }
 

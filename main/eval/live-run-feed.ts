@@ -105,7 +105,7 @@ export class LiveRunFeed implements RunListener {
 
   snapshot(batch: BatchEvalRunner): LiveRun {
     const { clock, sequence } = this.#options;
-    const { status, stage, workers, poolStartedMs } = batch.snapshot();
+    const { status, stage, workers, poolStartedMs, batching } = batch.snapshot();
     const { record } = batch.handle;
     const summary = batch.summary();
     const nowMs = clock.monotonic();
@@ -123,6 +123,7 @@ export class LiveRunFeed implements RunListener {
         recentDurationsMs: this.#recentDurationsMs,
       }),
       workers: [...workers],
+      ...(batching && { batching: [...batching] }),
       summary,
     };
   }

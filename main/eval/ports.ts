@@ -1,7 +1,8 @@
 // What evaluation needs and what it tells. The pool knows replicas only through ReplicaSource, so it runs the same
 // over real processes and in simulation.
-import type { ReplicaSet, LoadStage } from '../nodeset/ports.ts';
+import type { BatchingPort, ReplicaSet, LoadStage } from '../nodeset/ports.ts';
 import type {
+  BatchView,
   EpisodeAttempt,
   PlannedEpisode,
   RunCounts,
@@ -114,6 +115,12 @@ export interface GraphSource {
 export interface QueueStorage {
   read(): Promise<readonly string[]>;
   write(runIds: readonly string[]): Promise<void>;
+}
+
+/** The batched tier of one run; disposed once its replicas are gone. */
+export interface RunBatching extends BatchingPort, AsyncDisposable {
+  /** Statistics per key, for the strip under the lanes. */
+  views(): readonly BatchView[];
 }
 
 export interface MachineFacts {

@@ -24,7 +24,7 @@ export function refuseUnresumable(record: RunRecord): void {
 
 /** Nodesets whose source is not the one the run began with. */
 export function resumeDifferences(
-  record: RunRecord,
+  record: { readonly provenance: Pick<RunRecord['provenance'], 'nodesets'> },
   nodesets: readonly NodesetSummary[],
 ): ResumeDifference[] {
   return record.provenance.nodesets.flatMap(({ name, sourceHash }) => {

@@ -1,7 +1,7 @@
 // Starts, queues, stops and resumes runs, and knows the one that is going on. A start is refused before anything was
 // made, or answered with an id; the guard is held from then until the run's end is written.
 import type { Clock } from '../base/clock.ts';
-import { messageOf, StudioError } from '../base/errors.ts';
+import { messageOf, StudioError, toStudioError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { stableHash } from '../base/stable-hash.ts';
 import type { EvalConfig } from '../contract/eval-config.ts';
@@ -10,15 +10,23 @@ import type { Introspection, LiveRun, Preflight } from '../contract/requests.ts'
 import type { Provenance, RunRecord } from '../contract/run.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { HookRunner } from '../graph/hooks.ts';
-import type { BatchingPort, NodesetRegistry } from '../nodeset/ports.ts';
+import type { NodesetRegistry } from '../nodeset/ports.ts';
 import type { RecoveryReport, RunHandle, RunStore } from '../store/ports.ts';
-import { BatchEvalRunner, type BatchPorts } from './batch-eval-runner.ts';
+import { BatchEvalRunner, errorInfoOf, type BatchPorts } from './batch-eval-runner.ts';
 import { EnvironmentReader } from './environment-reader.ts';
 import type { ExecutionGuard, GuardLease } from './execution-guard.ts';
 import { graphNodesets } from './graph-nodesets.ts';
 import { introspect } from './introspect.ts';
 import { LiveRunFeed } from './live-run-feed.ts';
-import type { EventSink, GraphSource, LoadedGraph, MachineFacts, QueueStorage, RunEnd } from './ports.ts';
+import type {
+  EventSink,
+  GraphSource,
+  LoadedGraph,
+  MachineFacts,
+  QueueStorage,
+  RunBatching,
+  RunEnd,
+} from './ports.ts';
 import { preflight, type PreflightPorts } from './preflight.ts';
 import {
   refuseDifferences,
@@ -27,7 +35,7 @@ import {
   type ResumeDifference,
 } from './resume-check.ts';
 import { createEpisodeRunner, type RecordingPort } from './run-episode.ts';
-import { runListItemOf } from './run-list-item.ts';
+import { endQueuedRun, tellChanged, tellEnded } from './run-news.ts';
 import { RunQueue } from './run-queue.ts';
 import { draftRecord, refuseInvalidGraph } from './start-check.ts';
 
@@ -48,7 +56,7 @@ export interface RunServicePorts {
   /** Adds versions, host and hardware. */
   readonly provenance: (known: Pick<Provenance, 'graphHash' | 'nodesets'>) => Promise<Provenance>;
   readonly hooks?: HookRunner | null;
-  readonly batching?: ((run: RunRecord) => BatchingPort) | undefined;
+  readonly batching?: ((run: RunRecord) => RunBatching) | undefined;
   readonly recording?: ((handle: RunHandle) => RecordingPort) | undefined;
   readonly missingKeys?: PreflightPorts['missingKeys'];
 }
@@ -271,7 +279,7 @@ export class RunService implements AsyncDisposable {
     });
     const record = draftRecord({ runId, request, graph, status, provenance: facts, nowMs: clock.now() });
     const handle = await store.create({ record, graphText: graph.text });
-    this.#publishItem(handle);
+    tellChanged(this.#ports.events, handle.record, handle.live(0));
     return handle;
   }
 
@@ -287,9 +295,7 @@ export class RunService implements AsyncDisposable {
       throw new StudioError('not_found', `Run ${runId} is neither going on nor queued.`);
     }
     await this.#queue.remove(runId);
-    await using handle = await this.#ports.store.open(runId);
-    await handle.finish('cancelled');
-    this.#publishItem(handle);
+    await endQueuedRun(this.#ports, runId, { status: 'cancelled', error: null });
   }
 
   async #startNextQueued(): Promise<void> {
@@ -313,12 +319,14 @@ export class RunService implements AsyncDisposable {
     }
   }
 
+  /** Its line says why; the queue goes on without it. */
   async #dropUnstartable(runId: string, error: unknown): Promise<void> {
+    this.#notice('error', `Queued run ${runId} could not be started: ${messageOf(error)}`, runId);
     try {
-      this.#notice('error', `Queued run ${runId} could not be started: ${messageOf(error)}`, runId);
       await this.#queue.remove(runId);
+      await endQueuedRun(this.#ports, runId, { status: 'failed', error: errorInfoOf(toStudioError(error)) });
     } catch (storageError) {
-      this.#ports.logger.error('the queue could not be stored', { error: messageOf(storageError) });
+      this.#ports.logger.error('a queued run could not be ended', { runId, error: messageOf(storageError) });
     }
   }
 
@@ -374,23 +382,12 @@ export class RunService implements AsyncDisposable {
     };
   }
 
-  #publishItem(handle: RunHandle): void {
-    const { record } = handle;
-    this.#ports.events.publish('run.changed', {
-      runId: record.runId,
-      item: runListItemOf(record, handle.live(0)),
-    });
-  }
-
   #publishEnd(batch: BatchEvalRunner, end: RunEnd): void {
     const { record } = batch.handle;
-    const { runId } = record;
-    const item = runListItemOf({ ...record, status: end.status }, batch.summary());
     const error = end.status === 'failed' ? end.error : null;
-    this.#ports.events.publish('run.changed', { runId, item });
-    this.#ports.events.publish('run.finished', { runId, status: end.status, error, item });
-    if (end.status === 'paused' && end.reason)
-      this.#notice('warning', `Run ${runId} is paused: ${end.reason}`, runId);
+    tellEnded(this.#ports.events, record, batch.summary(), { status: end.status, error });
+    if (end.status !== 'paused' || !end.reason) return;
+    this.#notice('warning', `Run ${record.runId} is paused: ${end.reason}`, record.runId);
   }
 
   #notice(level: 'info' | 'warning' | 'error', message: string, runId: string): void {

@@ -15,7 +15,11 @@ export function refuseInvalidGraph(
     graphs,
     registry,
     config,
-  }: { readonly graphs: GraphSource; readonly registry: NodesetRegistry; readonly config: EvalConfig },
+  }: {
+    readonly graphs: Pick<GraphSource, 'validate'>;
+    readonly registry: Pick<NodesetRegistry, 'list' | 'manifest'>;
+    readonly config: EvalConfig;
+  },
 ): void {
   const names = graphNodesets(definition);
   const known = registry.list().map(({ name }) => name);
