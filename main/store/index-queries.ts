@@ -196,7 +196,7 @@ export function matchingOrdinals(
   const { where, order, parameters } = selectEpisodes(database, runId, query);
   const statement = database.prepare(`SELECT e.ordinal FROM episodes e WHERE ${where} ${order}`);
   statement.setReturnArrays(true);
-  return Uint32Array.from(statement.all(...parameters), (row) => Number(Object.values(row)[0]));
+  return Uint32Array.from(statement.all(...parameters), (row) => Number(row['0']));
 }
 
 /** In the order of the ordinals; those that are not indexed are left out. */

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, StudioError } from '../base/errors.ts';
-import { fromFileCase, toCamel, toFileCase, toSnake } from '../contract/casing.ts';
-import { runRecord, runSummary, type RunRecord, type RunSummary } from '../contract/run.ts';
+import { fromFileCase, toFileCase, toSnake } from '../contract/casing.ts';
+import { plannedEpisode, runRecord, runSummary, type RunRecord, type RunSummary } from '../contract/run.ts';
 import { atomicWrite } from './atomic-write.ts';
 import type { FileSystemPort } from './ports.ts';
 import { toStorageError } from './storage-error.ts';
@@ -32,15 +32,21 @@ export function recordText(record: RunRecord): string {
 function planText(plan: RunRecord['plan']): string {
   const known = planTexts.get(plan);
   if (known !== undefined) return known;
-  const lines = plan.map((planned) => JSON.stringify(renameMembers(planned, toSnake)));
+  const lines = plan.map((planned) => JSON.stringify(renameMembers(planned, snakeOf)));
   const text = lines.length === 0 ? '[]' : `[\n  ${lines.join(',\n  ')}\n ]`;
   planTexts.set(plan, text);
   return text;
 }
 
-/** For flat objects, thousands of them: the general translation walks the schema for each. */
-function renameMembers(value: object, rename: (name: string) => string): object {
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [rename(key), member]));
+const plannedNames = Object.keys(plannedEpisode.shape);
+const snakeOf = new Map(plannedNames.map((name) => [name, toSnake(name)]));
+const camelOf = new Map(plannedNames.map((name) => [toSnake(name), name]));
+
+/** For flat objects, a hundred thousand of them: the general translation walks the schema for each. */
+function renameMembers(value: object, names: ReadonlyMap<string, string>): Record<string, unknown> {
+  const renamed: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) renamed[names.get(key) ?? key] = member;
+  return renamed;
 }
 
 export async function writeRecord(
@@ -106,12 +112,12 @@ async function readRecordFile(fileSystem: FileSystemPort, path: string): Promise
   const text = await readText(fileSystem, path);
   return parseOrCorrupt(path, () => {
     const { plan, ...rest } = recordParts.parse(JSON.parse(text));
-    const planned = plan.map((item) => renameMembers(item, toCamel));
+    const planned = plan.map((item) => renameMembers(Object(item), camelOf));
     return runRecord.parse({ ...Object(fromFileCase(runRecord, rest)), plan: planned });
   });
 }
 
-const recordParts = z.looseObject({ plan: z.array(z.looseObject({})) });
+const recordParts = z.looseObject({ plan: z.array(z.unknown()) });
 
 function parseOrCorrupt<T>(path: string, parse: () => T): T {
   try {
