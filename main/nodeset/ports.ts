@@ -1,6 +1,13 @@
 // What evaluation, Play and the hosts may ask of nodesets. One session per run or Play: it keeps the versions of
 // the nodesets it started with, and disposing it stops every process it started.
-import type { NodeCatalog, ManifestSource, NodeHandler, NodeType } from '../graph/ports.ts';
+import type {
+  FiringContext,
+  ManifestSource,
+  NodeCatalog,
+  NodeHandler,
+  NodeType,
+  PortValues,
+} from '../graph/ports.ts';
 import type {
   EvalMetadata,
   NodesetManifest,
@@ -89,6 +96,15 @@ export interface GraphSession extends AsyncDisposable {
 /** Wraps a batched node type so that its firings gather across workers. Provided by the inference layer. */
 export interface BatchingPort {
   wrap(nodeType: NodeType, backend: BatchBackend): NodeType;
+  /** Resolves when what the bound nodes need is loaded and fits; rejects with why not. */
+  ready?(signal: AbortSignal): Promise<void>;
+}
+
+/** A caller's own part of a batched node: what depends on its execution never reaches the backend. */
+export interface CallerSide {
+  /** What it brings to the batch. Throws when the inputs cannot be used: then only this firing fails. */
+  sampleOf(inputs: PortValues, context: FiringContext): PortValues;
+  outputsOf(answer: PortValues, context: FiringContext): PortValues;
 }
 
 export interface BatchBackend {
@@ -98,8 +114,18 @@ export interface BatchBackend {
     config: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Kills what hangs, so that the next call meets a fresh backend. */
-  reset(): Promise<void>;
+  /** Kills what hangs, so that the next call meets a fresh backend; `config` is that of the call that hung. */
+  reset(config?: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Without it inputs and outputs go through as they are. */
+  callerSide?(nodeId: string, config: PortValues): CallerSide;
+  /** Loads what the config names. Rejects with why it cannot be used. */
+  ready?(config: PortValues, signal: AbortSignal): Promise<void>;
+}
+
+/** Node types the engine brings itself, beside the nodesets: always there, batched like those of a nodeset. */
+export interface EngineNodes extends NodeCatalog, ManifestSource {
+  /** Undefined where the node takes no batches. */
+  batchBackend?(nodeType: string): BatchBackend | undefined;
 }
 
 export interface EnsureOptions {

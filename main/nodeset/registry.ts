@@ -5,7 +5,7 @@ import { throwIfAborted } from '../base/abort.ts';
 import { StudioError, messageOf, toStudioError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { NodesetManifest, NodesetSummary } from '../contract/nodeset.ts';
-import type { ManifestSource, NodeCatalog } from '../graph/ports.ts';
+import type { ManifestSource } from '../graph/ports.ts';
 import { createNodesetCompiler } from './compile.ts';
 import { createDescriber, type Describer, type DescriberOptions } from './describe.ts';
 import { mapLimited } from './map-limited.ts';
@@ -14,7 +14,7 @@ import type { ReplicaNodeset } from './live-nodeset.ts';
 import { createLogTails } from './log-tails.ts';
 import { nodesetOf } from './manifest.ts';
 import { pruneNodesetCache } from './prune-cache.ts';
-import type { EnsureOptions, GraphSession, LoadStage, NodesetRegistry } from './ports.ts';
+import type { EngineNodes, EnsureOptions, GraphSession, LoadStage, NodesetRegistry } from './ports.ts';
 import { findNodesets, type NodesetFolder, type PythonFinder } from './scan.ts';
 import { NodesetSession } from './session.ts';
 import { SharedPool } from './shared-pool.ts';
@@ -26,7 +26,7 @@ export interface NodesetRegistryOptions {
   /** In order of precedence, lowest first: library, then workspace. */
   readonly folders: readonly NodesetFolder[];
   readonly cacheFolder: string;
-  readonly builtins: NodeCatalog & ManifestSource;
+  readonly builtins: EngineNodes;
   readonly isTrusted: TrustPort;
   readonly runtime: Omit<NodesetRuntime, 'logSinkFor'>;
   readonly logger: Logger;

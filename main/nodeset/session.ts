@@ -5,7 +5,16 @@ import { throwIfAborted } from '../base/abort.ts';
 import type { EvalMetadata, NodesetManifest } from '../contract/nodeset.ts';
 import type { ManifestSource, NodeCatalog, NodeType } from '../graph/ports.ts';
 import type { ReplicaNodeset } from './live-nodeset.ts';
-import type { BatchingPort, CallLimits, EnsureReport, GraphSession, LoadStage, ReplicaSet } from './ports.ts';
+import type {
+  BatchBackend,
+  BatchingPort,
+  CallLimits,
+  EngineNodes,
+  EnsureReport,
+  GraphSession,
+  LoadStage,
+  ReplicaSet,
+} from './ports.ts';
 import { createReplicaSet } from './replica-set.ts';
 import type { SharedLease, SharedPool } from './shared-pool.ts';
 import { startReplica, type NodesetRuntime } from './start-live.ts';
@@ -14,7 +23,7 @@ import type { NodesetVersion } from './version.ts';
 export interface SessionOptions {
   readonly runtime: NodesetRuntime;
   readonly pool: SharedPool;
-  readonly builtins: NodeCatalog & ManifestSource;
+  readonly builtins: EngineNodes;
   /** In the graph's order. */
   readonly versions: readonly NodesetVersion[];
   readonly batching?: BatchingPort | undefined;
@@ -29,6 +38,7 @@ export class NodesetSession implements GraphSession {
   readonly envNodesets: readonly string[];
   readonly manifests: ManifestSource;
   readonly #options: SessionOptions;
+  readonly #builtins: NodeCatalog;
   readonly #stop = new AbortController();
   readonly #sets = new Set<ReplicaSet>();
   readonly #replicasOf = new Map<ReplicaSet, readonly ReplicaNodeset[]>();
@@ -41,6 +51,7 @@ export class NodesetSession implements GraphSession {
 
   private constructor(options: SessionOptions) {
     this.#options = options;
+    this.#builtins = batchedCatalog(options.builtins, options.batching);
     this.nodesets = options.versions.map(({ manifest }) => manifest);
     this.envNodesets = this.nodesets
       .filter((manifest) => manifest.hasEnvPanel)
@@ -157,7 +168,7 @@ export class NodesetSession implements GraphSession {
       .filter((lease) => !lease.startedNow)
       .map((lease) => lease.nodeset.manifest.name);
     this.#sharedTypes = this.#leases.flatMap((lease) =>
-      lease.nodeset.nodeTypes.map((nodeType) => batchedType(nodeType, lease, batching)),
+      lease.nodeset.nodeTypes.map((nodeType) => batchedType(nodeType, lease.nodeset, batching)),
     );
   }
 
@@ -200,7 +211,8 @@ export class NodesetSession implements GraphSession {
   }
 
   #addSet(slot: number, replicas: readonly ReplicaNodeset[]): ReplicaSet {
-    const { builtins, onReplicas } = this.#options;
+    const { onReplicas } = this.#options;
+    const builtins = this.#builtins;
     const shared = this.#leases.map((lease) => lease.nodeset);
     const onEnd = (): void => {
       this.#sets.delete(set);
@@ -242,10 +254,27 @@ function tooLate(slot: number, timeoutMs: number): StudioError {
   );
 }
 
-function batchedType(nodeType: NodeType, lease: SharedLease, batching: BatchingPort | undefined): NodeType {
-  const backend =
-    nodeType.manifest.batched && batching
-      ? lease.nodeset.batchBackend(nodeType.manifest.nodeType)
-      : undefined;
-  return batching && backend ? batching.wrap(nodeType, backend) : nodeType;
+interface BatchSource {
+  batchBackend?(nodeType: string): BatchBackend | undefined;
+}
+
+function batchedType(nodeType: NodeType, source: BatchSource, batching: BatchingPort | undefined): NodeType {
+  if (!nodeType.manifest.batched || !batching) return nodeType;
+  const backend = source.batchBackend?.(nodeType.manifest.nodeType);
+  return backend ? batching.wrap(nodeType, backend) : nodeType;
+}
+
+/** The engine's own nodes gather across workers as those of shared nodesets do. */
+function batchedCatalog(nodes: EngineNodes, batching: BatchingPort | undefined): NodeCatalog {
+  if (!batching) return nodes;
+  const known = new Map<string, NodeType>();
+  return {
+    lookup(name) {
+      const nodeType = known.get(name) ?? nodes.lookup(name);
+      if (!nodeType || known.has(name)) return nodeType;
+      const batched = batchedType(nodeType, nodes, batching);
+      known.set(name, batched);
+      return batched;
+    },
+  };
 }
