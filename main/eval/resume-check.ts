@@ -12,13 +12,19 @@ export interface ResumeDifference {
   readonly now: string;
 }
 
-/** Throws `conflict` for a run that lives, waits or is complete. */
-export function refuseUnresumable(record: RunRecord): void {
-  const resumable: readonly RunRecord['status'][] = ['paused', 'cancelled', 'interrupted', 'failed'];
-  if (resumable.includes(record.status)) return;
+/** Throws `conflict` for a run that is going on, waits in the queue, or is complete. */
+export function refuseUnresumable(
+  record: Pick<RunRecord, 'runId' | 'status'>,
+  activeRunId: string | null,
+): void {
+  const { runId, status } = record;
+  if (runId === activeRunId) throw new StudioError('conflict', `Run ${runId} is going on.`);
+  const ended: readonly RunRecord['status'][] = ['queued', 'completed', 'completed_with_errors'];
+  // One that says it is running and is not could not write its end, on a full disk for example.
+  if (!ended.includes(status)) return;
   throw new StudioError(
     'conflict',
-    `Run ${record.runId} is ${record.status}: only paused, cancelled, interrupted and failed runs can be resumed.`,
+    `Run ${runId} is ${status}: there is nothing to resume. Start it again as a new run.`,
   );
 }
 

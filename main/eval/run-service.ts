@@ -155,7 +155,7 @@ export class RunService implements AsyncDisposable {
     const { store, graphs } = this.#ports;
     this.#refuseClosed();
     const record = await store.readRecord(runId);
-    refuseUnresumable(record);
+    refuseUnresumable(record, this.activeRunId);
     const differences = this.resumeDifferences(record);
     if (!acceptDifferences) refuseDifferences(differences);
     const lease = this.#acquire(runId, record.graphName);

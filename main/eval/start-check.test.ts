@@ -11,7 +11,7 @@ import {
 import { chooseEnvNodeset } from './environment.ts';
 import { graphNodesets } from './graph-nodesets.ts';
 import { replicaBytes, suggestedWorkers } from './introspect.ts';
-import { refuseChangedPlan, resumeDifferences } from './resume-check.ts';
+import { refuseChangedPlan, refuseUnresumable, resumeDifferences } from './resume-check.ts';
 import { refuseInvalidGraph } from './start-check.ts';
 import { planOf } from './testing/fake-journal.ts';
 
@@ -142,6 +142,16 @@ describe('resuming', () => {
       { what: 'nodeset b', was: 'hash-b', now: 'another ' },
       { what: 'nodeset c', was: 'hash-c', now: 'not found' },
     ]);
+  });
+
+  it('is for runs that have ended before all was run, also those that could not write their end', () => {
+    for (const status of ['paused', 'cancelled', 'interrupted', 'failed', 'running'] as const) {
+      refuseUnresumable({ runId: 'r', status }, null);
+      expect(refusal(() => refuseUnresumable({ runId: 'r', status }, 'r')).code).toBe('conflict');
+    }
+    for (const status of ['queued', 'completed', 'completed_with_errors'] as const) {
+      expect(refusal(() => refuseUnresumable({ runId: 'r', status }, null)).code).toBe('conflict');
+    }
   });
 
   it('is refused when the environment has lost episodes of the plan', () => {
