@@ -14,11 +14,11 @@ export function KeySheet() {
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop layer" />
         <Dialog.Popup className="dialog wide layer">
-          <Dialog.Title>Keys</Dialog.Title>
-          <KeyTable />
-          <div className="actions">
+          <div className="row spread">
+            <Dialog.Title>Keys</Dialog.Title>
             <Dialog.Close className="button">Close</Dialog.Close>
           </div>
+          <KeyTable />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

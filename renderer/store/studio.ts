@@ -114,10 +114,7 @@ function routeToStore(message: EventMessage, store: StudioStore): void {
     case 'notice':
       state.addNotice(message.payload);
       break;
-    case 'run.live':
-    case 'run.stage':
-    case 'run.episodes':
-    case 'graphs.changed':
-      break;
+    default:
+      break; // Open runs and pages take the rest.
   }
 }

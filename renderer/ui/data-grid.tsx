@@ -31,6 +31,9 @@ export interface DataGridProps<Row> {
   readonly onWindow?: (first: number, last: number) => void;
   readonly onPointer?: (isInside: boolean) => void;
   readonly toolbar?: (columnMenu: ReactNode) => ReactNode;
+  /** Beside the table, under the toolbar. */
+  readonly aside?: ReactNode;
+  readonly footer?: ReactNode;
   readonly empty: ReactNode;
 }
 
@@ -81,52 +84,56 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   return (
     <div className="grid-frame">
       {props.toolbar?.(model.menu)}
-      <div
-        ref={scroller}
-        className="grid"
-        role="grid"
-        aria-label={label}
-        aria-rowcount={count + 1}
-        aria-colcount={model.visible.length}
-        aria-activedescendant={isSelectedDrawn ? idOf(selected, activeColumn) : undefined}
-        tabIndex={0}
-        style={{ '--columns': model.template } as React.CSSProperties}
-        onKeyDown={onKeyDown}
-        onPointerEnter={() => onPointer?.(true)}
-        onPointerLeave={() => onPointer?.(false)}
-      >
-        <div className="grid-space" style={{ height: virtual.getTotalSize(), minWidth: model.width }}>
-          <GridHead model={model} sort={props.sort} onSort={props.onSort} />
-          <div role="rowgroup">
-            {drawn.map(({ index, start }) => {
-              const item = itemAt(index);
-              if (!item)
+      <div className="grid-and-aside">
+        <div
+          ref={scroller}
+          className="grid"
+          role="grid"
+          aria-label={label}
+          aria-rowcount={count + 1}
+          aria-colcount={model.visible.length}
+          aria-activedescendant={isSelectedDrawn ? idOf(selected, activeColumn) : undefined}
+          tabIndex={0}
+          style={{ '--columns': model.template } as React.CSSProperties}
+          onKeyDown={onKeyDown}
+          onPointerEnter={() => onPointer?.(true)}
+          onPointerLeave={() => onPointer?.(false)}
+        >
+          <div className="grid-space" style={{ height: virtual.getTotalSize(), minWidth: model.width }}>
+            <GridHead model={model} sort={props.sort} onSort={props.onSort} />
+            <div role="rowgroup">
+              {drawn.map(({ index, start }) => {
+                const item = itemAt(index);
+                if (!item)
+                  return (
+                    <div
+                      key={`blank-${index}`}
+                      className="grid-row"
+                      style={{ transform: `translateY(${start}px)` }}
+                    />
+                  );
                 return (
-                  <div
-                    key={`blank-${index}`}
-                    className="grid-row"
-                    style={{ transform: `translateY(${start}px)` }}
+                  <GridRow
+                    key={item.key}
+                    item={item}
+                    position={index}
+                    start={start}
+                    columns={model.visible}
+                    isSelected={index === selected}
+                    activeColumn={index === selected ? activeColumn : -1}
+                    idPrefix={props.storageKey}
+                    onSelect={onSelect}
+                    onOpen={props.onOpen}
                   />
                 );
-              return (
-                <GridRow
-                  key={item.key}
-                  item={item}
-                  position={index}
-                  start={start}
-                  columns={model.visible}
-                  isSelected={index === selected}
-                  activeColumn={index === selected ? activeColumn : -1}
-                  idPrefix={props.storageKey}
-                  onSelect={onSelect}
-                  onOpen={props.onOpen}
-                />
-              );
-            })}
+              })}
+            </div>
           </div>
+          {count === 0 ? <div className="grid-empty">{props.empty}</div> : null}
         </div>
-        {count === 0 ? <div className="grid-empty">{props.empty}</div> : null}
+        {props.aside}
       </div>
+      {props.footer ? <div className="grid-foot">{props.footer}</div> : null}
     </div>
   );
 }

@@ -38,7 +38,7 @@ function HeadCell<Row>({ visible, index, sort, onSort }: HeadCellProps<Row>) {
     .join(', ');
   const words = (
     <>
-      <span className="clip">{column.header}</span>
+      <span className={column.isHeaderHidden ? 'visually-hidden' : 'clip'}>{column.header}</span>
       {column.unit ? <span className="faint"> {column.unit}</span> : null}
       {sorted ? <Arrow size={12} aria-hidden="true" /> : null}
       {sorted && sort.length > 1 ? <sup>{rank + 1}</sup> : null}

@@ -5,6 +5,8 @@ export interface GridColumn<Row> {
   readonly id: string;
   readonly header: string;
   readonly unit?: string;
+  /** The header is said, not drawn. */
+  readonly isHeaderHidden?: boolean;
   /** Pixels before anybody resized it. */
   readonly width: number;
   readonly align?: 'start' | 'end';

@@ -10,6 +10,7 @@ import { ConfigForm } from './config-form.tsx';
 import { configOfDraft } from './draft.ts';
 import { GraphPicker } from './graph-picker.tsx';
 import { IntrospectionPanel } from './introspection-panel.tsx';
+import { selectorFields } from './selectors.ts';
 import { StartPanel, TrustButton } from './start-panel.tsx';
 import { recentGraphs, rememberGraph, useDraft } from './use-draft.ts';
 import { useIntrospection } from './use-introspection.ts';
@@ -86,7 +87,12 @@ function GraphForm({ graph }: { readonly graph: string }) {
     value?.environments.find((candidate) => candidate.nodeset === draft.envNodeset) ??
     value?.environments[0] ??
     null;
-  const { config, problems } = configOfDraft(graph, draft, value?.suggestedWorkers ?? 1);
+  // What the form shows is what runs, also where nobody chose: the environment's current values are written out.
+  const shown = Object.fromEntries(
+    (environment ? selectorFields(environment) : []).map((field) => [field.name, field.current]),
+  );
+  const whole = { ...draft, selectors: { ...shown, ...draft.selectors } };
+  const { config, problems } = configOfDraft(graph, whole, value?.suggestedWorkers ?? 1);
   const settled = useDebounced(config === null ? null : JSON.stringify(config), 350);
   const isBlocked = value?.diagnostics.some((diagnostic) => diagnostic.severity === 'error') ?? false;
   const canCheck = value !== null && !state.isLoading && settled !== null;

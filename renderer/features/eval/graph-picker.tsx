@@ -95,7 +95,7 @@ interface GraphGroupProps {
 function GraphGroup({ title, graphs, selected }: GraphGroupProps) {
   return (
     <div>
-      <h3>{title}</h3>
+      <h2 className="small-head">{title}</h2>
       <ul>
         {graphs.map((graph) => (
           <li key={graph.ref}>

@@ -86,7 +86,7 @@ export function StartPanel({ config, preflight, isBlocked, onStarted }: StartPan
       {command ? (
         <div className="command-line">
           <div className="row spread">
-            <h3>The same on the command line</h3>
+            <h2 className="small-head">The same on the command line</h2>
             <CopyButton text={command} label="Copy command" />
           </div>
           <TextBlock label="Command" className="plain-block">

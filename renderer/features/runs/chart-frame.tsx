@@ -21,10 +21,10 @@ export function ChartFrame({ title, unit, action, columns, rows, empty, legend, 
   return (
     <figure className="chart" aria-labelledby={id}>
       <figcaption className="row">
-        <h3 id={id} className="clip">
+        <h2 id={id} className="clip small-head">
           {title}
           {unit ? <span className="faint"> {unit}</span> : null}
-        </h3>
+        </h2>
         {(legend ?? []).map((entry) => (
           <span key={entry.name} className={`legend-line small faint ${entry.className}`}>
             {entry.name}

@@ -18,7 +18,7 @@ import { decimalsOf, formatCount, formatDecimal } from '../../ui/format.ts';
 import { useThrottled } from '../../ui/use-throttled.ts';
 import { ChartFrame } from './chart-frame.tsx';
 import type { LoadedState } from './run-page.tsx';
-import { histogram, metricSeries, metricValues, stepValues, type Bin } from './series.ts';
+import { histogram, metricSeries, metricValues, stepValues, windowOf, type Bin } from './series.ts';
 
 const refreshMs = 1000;
 const axis = {
@@ -122,16 +122,21 @@ interface MetricChartProps {
 
 function MetricChart({ rows, metric, unit, picker }: MetricChartProps) {
   const points = useMemo(() => metricSeries(rows, metric), [rows, metric]);
+  const moving = `mean of last ${formatCount(windowOf(points.at(-1)?.at ?? 0))}`;
   return (
     <ChartFrame
-      title="Over finished episodes"
+      title="Over episodes"
       unit={unit}
       action={picker}
-      columns={['Episode', metric, 'Running mean']}
-      rows={points.map((point) => [formatCount(point.at), number(point.value), number(point.runningMean)])}
+      columns={['Episode', moving, 'Running mean']}
+      rows={points.map((point) => [
+        formatCount(point.at),
+        number(point.movingMean),
+        number(point.runningMean),
+      ])}
       empty="No episode has a value yet."
       legend={[
-        { name: 'episode', className: 'value' },
+        { name: moving, className: 'value' },
         { name: 'running mean', className: 'mean' },
       ]}
     >
@@ -152,9 +157,9 @@ function MetricChart({ rows, metric, unit, picker }: MetricChartProps) {
           <YAxis width={44} tickFormatter={number} {...axis} />
           <Tooltip content={<ChartTip x="episode" xUnit="" />} isAnimationActive={false} />
           <Line
-            name={metric}
-            dataKey="value"
-            stroke="var(--chart-fill)"
+            name={moving}
+            dataKey="movingMean"
+            stroke="var(--chart-2)"
             strokeWidth={1}
             dot={false}
             isAnimationActive={false}

@@ -74,7 +74,6 @@ export function EpisodeToolbar({ session, state, compiled, columnMenu }: Episode
           onChange={(group) => navigation.change({ group })}
         />
         <span className="grow" />
-        <RowCount session={session} state={state} shown={shown} />
         {columnMenu}
         <ActionMenu
           label="Actions for these episodes"
@@ -153,24 +152,34 @@ function StatusFilter({ session, chosen, onChange }: StatusFilterProps) {
   );
 }
 
-function RowCount({
+/** How many rows there are, pass and wait, in a line that is always there. */
+export function EpisodeFooter({
   session,
   state,
-  shown,
 }: {
   readonly session: RunSession;
   readonly state: LoadedState;
-  readonly shown: number;
 }) {
+  useRowsVersion(session);
   const { rows } = state;
-  const { waiting, size } = session.index;
+  const { waiting, size, length } = session.index;
   const isLoading = rows !== null && rows.loaded < rows.total;
   return (
-    <output className="small muted figures" data-testid="row-count">
-      {waiting > 0 ? <span className="chip">{formatCount(waiting)} waiting to move</span> : null}{' '}
-      {formatCount(shown)}
-      {shown === size ? '' : ` of ${formatCount(size)}`} episodes
-      {isLoading ? `, reading ${formatCount(rows.loaded)} of ${formatCount(rows.total)}` : ''}
-    </output>
+    <>
+      <output className="figures" data-testid="row-count">
+        {formatCount(length)}
+        {length === size ? '' : ` of ${formatCount(size)}`} episodes
+      </output>
+      {isLoading ? (
+        <span className="figures">{`reading, ${formatCount(rows.loaded)} of ${formatCount(rows.total)}`}</span>
+      ) : null}
+      {waiting > 0 ? (
+        <span className="figures">
+          {formatCount(waiting)} wait to move until the pointer leaves the table and the episode is closed
+        </span>
+      ) : null}
+      <span className="grow" />
+      <span>Shift-click a head to sort by one more column</span>
+    </>
   );
 }

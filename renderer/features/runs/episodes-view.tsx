@@ -12,7 +12,7 @@ import { EmptyState, Skeleton } from '../../ui/page.tsx';
 import { nextSort } from '../../ui/next-sort.ts';
 import { episodeColumns } from './episode-columns.tsx';
 import { EpisodeDetail } from './episode-detail.tsx';
-import { EpisodeToolbar } from './episode-toolbar.tsx';
+import { EpisodeFooter, EpisodeToolbar } from './episode-toolbar.tsx';
 import type { LoadedState } from './run-page.tsx';
 import { useEpisodeRows, type EpisodeRows } from './use-episode-rows.ts';
 
@@ -75,6 +75,22 @@ export function EpisodesView({
         onOpen={open}
         onWindow={rows.onWindow}
         onPointer={rows.onPointer}
+        aside={
+          address.episode !== null ? (
+            <EpisodeDetail
+              session={session}
+              state={state}
+              ordinal={address.episode}
+              row={row}
+              onStep={(by) => {
+                for (let at = selected + by; at >= 0 && at < rows.count; at += by)
+                  if (rows.rowAt(at)) return open(at);
+              }}
+              onClose={() => navigation.change({ episode: null })}
+            />
+          ) : null
+        }
+        footer={<EpisodeFooter session={session} state={state} />}
         toolbar={(menu) => (
           <EpisodeToolbar session={session} state={state} compiled={rows.compiled} columnMenu={menu} />
         )}
@@ -86,19 +102,6 @@ export function EpisodesView({
           />
         }
       />
-      {address.episode !== null ? (
-        <EpisodeDetail
-          session={session}
-          state={state}
-          ordinal={address.episode}
-          row={row}
-          onStep={(by) => {
-            for (let at = selected + by; at >= 0 && at < rows.count; at += by)
-              if (rows.rowAt(at)) return open(at);
-          }}
-          onClose={() => navigation.change({ episode: null })}
-        />
-      ) : null}
     </div>
   );
 }
@@ -113,7 +116,7 @@ function gridItem(session: RunSession, rows: EpisodeRows, at: number): GridItem<
         type="button"
         className="group-head"
         aria-expanded={!isFolded}
-        onClick={() => rows.toggleGroup(key)}
+        onClick={() => rows.toggleGroup(title)}
       >
         <Arrow size={14} aria-hidden="true" />
         <span className="clip">{title}</span>

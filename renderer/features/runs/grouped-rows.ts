@@ -5,6 +5,7 @@ import { errorGroupOf } from '../../store/row-columns.ts';
 import type { RowIndex } from '../../store/row-index.ts';
 
 export interface RowGroup {
+  /** Unique even while rows that hold still keep a group in pieces. */
   readonly key: string;
   readonly title: string;
   readonly isError: boolean;
@@ -37,7 +38,7 @@ export function groupRows(index: RowIndex, folded: ReadonlySet<string>): Grouped
     const row = index.at(first);
     const isFolded = folded.has(title);
     groups.push({
-      key: title,
+      key: `${title} #${row?.ordinal ?? first}`,
       title,
       isError: row?.errorCode !== null,
       first,

@@ -25,7 +25,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'name',
     header: 'Run',
-    width: 170,
+    width: 136,
     grows: true,
     cell: (item) => (
       <a className="clip" href={formatAddress({ ...home, page: 'history', run: item.runId })}>
@@ -37,7 +37,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'graphName',
     header: 'Graph',
-    width: 120,
+    width: 108,
     cell: (item) => <span className="clip">{item.graphName}</span>,
     text: (item) => item.graphName,
   },
@@ -52,14 +52,14 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'split',
     header: 'Split',
-    width: 96,
+    width: 84,
     cell: (item) => <span className="clip">{item.split ?? '–'}</span>,
     text: (item) => item.split ?? '',
   },
   {
     id: 'status',
     header: 'Status',
-    width: 132,
+    width: 116,
     cell: (item) => (
       <Status
         status={item.status}
@@ -71,7 +71,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'done',
     header: 'Episodes',
-    width: 112,
+    width: 96,
     align: 'end',
     isSortable: false,
     description: 'Episodes done of those planned',
@@ -81,7 +81,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'headline',
     header: 'Headline',
-    width: 168,
+    width: 158,
     align: 'end',
     isSortable: false,
     description: 'Leading metric with its 95 % interval',
@@ -91,7 +91,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'activeMs',
     header: 'Time',
-    width: 92,
+    width: 84,
     align: 'end',
     cell: (item) => formatDuration(item.activeMs),
     text: (item) => String(item.activeMs / 1000),
@@ -124,7 +124,7 @@ const lateColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'createdAt',
     header: 'Started',
-    width: 128,
+    width: 118,
     align: 'end',
     cell: (item) => formatDate(item.createdAt),
     text: (item) => item.createdAt,
@@ -134,9 +134,10 @@ const lateColumns: readonly GridColumn<RunListItem>[] = [
 function tickColumn(ticked: ReadonlySet<string>, onTick: (runId: string) => void): GridColumn<RunListItem> {
   return {
     id: 'tick',
-    header: '',
+    header: 'Tick',
+    isHeaderHidden: true,
     description: 'Tick to compare or delete',
-    width: 48,
+    width: 34,
     isSortable: false,
     cell: (item) => (
       <input
@@ -155,7 +156,7 @@ function tagsColumn(onTag: (tag: string) => void): GridColumn<RunListItem> {
   return {
     id: 'tags',
     header: 'Tags',
-    width: 110,
+    width: 104,
     isSortable: false,
     cell: (item) => <Tags tags={item.tags} onTag={onTag} />,
     text: (item) => item.tags.join(', '),
@@ -165,10 +166,10 @@ function tagsColumn(onTag: (tag: string) => void): GridColumn<RunListItem> {
 function menuColumn(menu: HistoryColumnOptions['menu']): GridColumn<RunListItem> {
   return {
     id: 'actions',
-    header: '',
-    description: 'Actions',
+    header: 'Actions',
+    isHeaderHidden: true,
     align: 'end',
-    width: 128,
+    width: 116,
     isSortable: false,
     cell: menu,
     text: () => '',
@@ -193,10 +194,10 @@ function Headline({ item }: { readonly item: RunListItem }) {
   const text = formatEstimate(leading, headline.definition);
   return (
     <span title={`${headline.definition.name}${headline.partial ? ', partial' : ''}: ${headlineText(item)}`}>
-      <span className="faint small">{headline.partial ? 'partial ' : ''}</span>
       {text.value}
       <span className="faint">
-        {text.unit ? ` ${text.unit}` : ''} {text.interval ? `[${text.interval.replaceAll(' ', '')}]` : ''}
+        {text.unit ? ` ${text.unit}` : ''}{' '}
+        {headline.partial ? 'partial' : text.interval ? `[${text.interval.replaceAll(' ', '')}]` : ''}
       </span>
     </span>
   );

@@ -7,8 +7,14 @@ import { formatCount, formatEstimate } from '../../ui/format.ts';
 export function MetricCards({ summary }: { readonly summary: RunSummary }) {
   const general = summary.flags.filter((flag) => flag.metric === null);
   if (summary.metrics.length === 0) return <p className="muted padded">No metric has a value yet.</p>;
+  const { planned, notRun } = summary.counts;
   return (
     <section aria-label="Metrics">
+      {notRun > 0 ? (
+        <p className="partial small muted">
+          <span className="chip">partial</span> {formatCount(planned - notRun)} of {formatCount(planned)} run
+        </p>
+      ) : null}
       <ul className="cards">
         {summary.metrics.map((metric) => (
           <MetricCard
@@ -64,15 +70,15 @@ function MetricCard({
           <span className="faint">no interval</span>
         )}
       </div>
-      <div className="card-line faint">
-        {isPartlyMeasured
-          ? `${formatCount(metric.measured)} of ${formatCount(metric.of)} measured`
-          : `n = ${text.n}`}
+      <div
+        className="card-line faint"
+        title={`${formatCount(metric.measured)} of ${formatCount(metric.of)} started episodes measured`}
+      >
+        {isPartlyMeasured ? `${formatCount(metric.measured)} / ${formatCount(metric.of)}` : `n = ${text.n}`}
       </div>
       <div className="card-line faint">
-        {isCompletedOnly ? 'completed only' : differs ? `completed only: ${completed.value}` : ''}
+        {isCompletedOnly ? 'completed only' : differs ? `completed ${completed.value}` : ''}
       </div>
-      {metric.partial ? <span className="chip">partial</span> : null}
       {leading.nonFinite > 0 ? (
         <div className="card-flag">{formatCount(leading.nonFinite)} not finite, left out</div>
       ) : null}

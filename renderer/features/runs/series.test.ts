@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EpisodeRow, MetricValue } from '#contract/run.ts';
 import { throughputOfRows, addSample, throughputOfSamples, type LiveSample } from '../../store/throughput.ts';
-import { greatestPoints, histogram, metricSeries, stepValues } from './series.ts';
+import { greatestPoints, histogram, metricSeries, stepValues, windowOf } from './series.ts';
 
 const rowOf = (ordinal: number, value: MetricValue, change: Partial<EpisodeRow> = {}): EpisodeRow => ({
   ordinal,
@@ -35,8 +35,8 @@ describe('metric over finished episodes', () => {
       rowOf(4, 1, { status: 'running' }),
     ];
     expect(metricSeries(rows, 'm')).toEqual([
-      { at: 1, value: 1, runningMean: 1 },
-      { at: 2, value: 0, runningMean: 0.5 },
+      { at: 1, movingMean: 1, runningMean: 1 },
+      { at: 2, movingMean: 0.5, runningMean: 0.5 },
     ]);
   });
 
@@ -49,6 +49,15 @@ describe('metric over finished episodes', () => {
       rows.reduce((sum, row) => sum + Number(row.metrics['m']), 0) / 12_345,
       10,
     );
+  });
+});
+
+describe('moving mean', () => {
+  it('shows the last part of a run that drifts', () => {
+    const rows = Array.from({ length: 1000 }, (_unused, ordinal) => rowOf(ordinal, ordinal < 900 ? 1 : 0));
+    const last = metricSeries(rows, 'm').at(-1);
+    expect(windowOf(1000)).toBe(50);
+    expect(last).toEqual({ at: 1000, movingMean: 0, runningMean: 0.9 });
   });
 });
 

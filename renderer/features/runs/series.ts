@@ -7,34 +7,35 @@ export const greatestPoints = 800;
 export interface SeriesPoint {
   /** Number of finished episodes so far, in plan order. */
   readonly at: number;
-  /** Mean of the episodes this point stands for. */
-  readonly value: number;
+  /** Mean of the last `windowOf(n)` episodes: shows drift that the running mean hides. */
+  readonly movingMean: number;
   /** Mean of all episodes up to here. */
   readonly runningMean: number;
 }
 
 const isFinished = (row: EpisodeRow): boolean => row.status !== 'pending' && row.status !== 'running';
 
+/** Episodes of the moving mean: a twentieth of them, at least 10. */
+export const windowOf = (count: number): number => Math.max(10, Math.ceil(count / 20));
+
 /** A metric over finished episodes in plan order: the same whatever the number of workers. */
 export function metricSeries(rows: Iterable<EpisodeRow>, metric: string): SeriesPoint[] {
-  const values: number[] = [];
-  for (const row of rows) {
-    if (!isFinished(row)) continue;
-    const value = metricNumber(row.metrics[metric]);
-    if (value !== null && Number.isFinite(value)) values.push(value);
-  }
+  const values = metricValues(rows, metric).filter(Number.isFinite);
   const stride = Math.max(1, Math.ceil(values.length / greatestPoints));
+  const size = windowOf(values.length);
   const points: SeriesPoint[] = [];
   let sum = 0;
-  let part = 0;
-  for (let at = 0; at < values.length; at += 1) {
-    const value = values[at] ?? 0;
+  let windowSum = 0;
+  for (const [at, value] of values.entries()) {
     sum += value;
-    part += value;
-    const size = at % stride === stride - 1 || at === values.length - 1 ? (at % stride) + 1 : 0;
-    if (size === 0) continue;
-    points.push({ at: at + 1, value: part / size, runningMean: sum / (at + 1) });
-    part = 0;
+    windowSum += value - (at >= size ? (values[at - size] ?? 0) : 0);
+    const isDrawn = at % stride === stride - 1 || at === values.length - 1;
+    if (isDrawn)
+      points.push({
+        at: at + 1,
+        movingMean: windowSum / Math.min(size, at + 1),
+        runningMean: sum / (at + 1),
+      });
   }
   return points;
 }

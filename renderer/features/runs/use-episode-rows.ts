@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { EpisodeRow } from '#contract/run.ts';
 import { compileExpression, type Compiled } from '../../store/expression.ts';
 import type { RunSession } from '../../store/run-session.ts';
-import { useAddress, useRowsVersion } from '../../store/use-studio.tsx';
+import { useAddress, useRowsVersion, useSessionState } from '../../store/use-studio.tsx';
 import { groupedItem, groupRows, placeOf, type GroupedItem } from './grouped-rows.ts';
 
 export interface EpisodeRows {
@@ -15,7 +15,7 @@ export interface EpisodeRows {
   readonly rowAt: (at: number) => EpisodeRow | undefined;
   /** Where an episode is drawn, -1 when it is not. */
   readonly placeOfOrdinal: (ordinal: number) => number;
-  readonly toggleGroup: (key: string) => void;
+  readonly toggleGroup: (title: string) => void;
   readonly onWindow: (first: number, last: number) => void;
   readonly onPointer: (isInside: boolean) => void;
 }
@@ -30,10 +30,13 @@ export function useEpisodeRows(session: RunSession, metrics: readonly string[]):
   const isInside = useRef(false);
   const lastDrawn = useRef(0);
 
+  const { rows } = useSessionState(session);
+  // While the first rows still arrive there is nothing yet that could be held.
+  const canHold = rows !== null && rows.loaded >= rows.total;
   const holdOrLetGo = useCallback(() => {
-    index.hold(isInside.current || episode !== null ? lastDrawn.current + 1 : 0);
+    index.hold(canHold && (isInside.current || episode !== null) ? lastDrawn.current + 1 : 0);
     session.touch();
-  }, [index, session, episode]);
+  }, [index, session, episode, canHold]);
   useEffect(() => {
     index.setView({ statuses, accepts, sort, groupByError: group });
     session.touch();
@@ -62,14 +65,14 @@ export function useEpisodeRows(session: RunSession, metrics: readonly string[]):
       const position = index.positionOf(ordinal);
       return position < 0 || !grouped ? position : placeOf(grouped, position);
     },
-    toggleGroup: useCallback((key: string) => setFolded((before) => toggled(before, key)), []),
+    toggleGroup: useCallback((title: string) => setFolded((before) => toggled(before, title)), []),
     onWindow: useCallback(
       (_first: number, last: number) => {
         if (last <= lastDrawn.current && !isInside.current) return;
         lastDrawn.current = last;
-        if (isInside.current || episode !== null) index.hold(last + 1);
+        if (canHold && (isInside.current || episode !== null)) index.hold(last + 1);
       },
-      [index, episode],
+      [index, episode, canHold],
     ),
     onPointer: useCallback(
       (inside: boolean) => {
