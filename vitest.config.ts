@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['main/**/*.test.ts', 'renderer/**/*.test.{ts,tsx}', 'electron/**/*.test.ts', 'resources/**/*.test.ts', '.ci/**/*.test.ts'],
     exclude: ['node_modules/**', 'dist/**', 'release/**'],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 30_000,
     pool: 'forks',
     maxWorkers: 2,
