@@ -109,6 +109,30 @@ export async function refuseUnknownValues(
   }
 }
 
+/**
+ * Index in the split of each id, where the panel shows one after an id was pushed. Throws `episode_unknown` for an id
+ * the environment refuses.
+ */
+export async function locateEpisodes(
+  choice: Pick<EpisodeChoice, 'panel' | 'info' | 'limits'>,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const { panel, info, limits } = choice;
+  const found = new Map<string, number>();
+  const field = idFieldOf(info);
+  for (const id of ids) {
+    const state = await changed(panel, field, id, limits).catch((error: unknown) => {
+      const cause = toStudioError(error, 'remote_error');
+      throw cause.code === 'remote_error'
+        ? new StudioError('episode_unknown', `There is no episode "${id}": ${cause.message}`, { cause })
+        : cause;
+    });
+    const index = state.values[indexField];
+    if (typeof index === 'number') found.set(id, index);
+  }
+  return found;
+}
+
 export function hasField(info: PanelInfo, name: string): boolean {
   return info.fields.some((field) => field.name === name);
 }

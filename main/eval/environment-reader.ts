@@ -4,6 +4,7 @@ import { stableHash } from '../base/stable-hash.ts';
 import { toStudioError } from '../base/errors.ts';
 import type { StudioError } from '../base/errors.ts';
 import type { EvalMetadata, PanelInfo, PanelState } from '../contract/nodeset.ts';
+import type { EvalConfig } from '../contract/eval-config.ts';
 import type { CallLimits, NodesetRegistry } from '../nodeset/ports.ts';
 import { describeEnvironment, type Environment } from './environment.ts';
 
@@ -48,19 +49,26 @@ export class EnvironmentReader {
     choice: {
       readonly envNodeset?: string | undefined;
       readonly selectors: Readonly<Record<string, string>>;
+      readonly episodes?: EvalConfig['episodes'];
     },
     limits: CallLimits = {},
   ): Promise<ReadOutcome<Environment | null>> {
-    const key = this.#keyOf(nodesets, choice);
+    const { envNodeset, selectors, episodes } = choice;
+    // Only what the environment is asked for: other changes of a form start nothing.
+    const ids = typeof episodes === 'object' && 'ids' in episodes ? episodes.ids : null;
+    const key = this.#keyOf(nodesets, [envNodeset ?? null, selectors, ids]);
     const work = async (): Promise<Environment | null> => {
       await using session = await this.#registry.ensureNodesetsForGraph(nodesets, {
         replicaCount: 1,
         ...limits,
       });
-      const { envNodeset, selectors } = choice;
       return await describeEnvironment(
         session,
-        { selectors, ...(envNodeset === undefined ? {} : { envNodeset }) },
+        {
+          selectors,
+          ...(envNodeset !== undefined && { envNodeset }),
+          ...(episodes !== undefined && { episodes }),
+        },
         limits,
       );
     };

@@ -4,7 +4,13 @@ import { StudioError } from '../base/errors.ts';
 import type { EvalConfig } from '../contract/eval-config.ts';
 import type { EvalMetadata, PanelInfo } from '../contract/nodeset.ts';
 import type { CallLimits, EnvPanelClient, GraphSession } from '../nodeset/ports.ts';
-import { pushSelectors, refuseUnknownSelectors, refuseUnknownValues, selectionOf } from './choose-episode.ts';
+import {
+  locateEpisodes,
+  pushSelectors,
+  refuseUnknownSelectors,
+  refuseUnknownValues,
+  selectionOf,
+} from './choose-episode.ts';
 import type { EpisodeSpace } from './episode-source.ts';
 
 export interface Environment {
@@ -36,7 +42,7 @@ export function chooseEnvNodeset(wanted: string | undefined, available: readonly
 /** Throws `not_found` for selectors and values the environment does not have. */
 export async function describeEnvironment(
   session: Pick<GraphSession, 'envNodesets' | 'initial' | 'evalMetadata'>,
-  config: Pick<EvalConfig, 'envNodeset' | 'selectors'>,
+  config: Pick<EvalConfig, 'envNodeset' | 'selectors'> & Partial<Pick<EvalConfig, 'episodes'>>,
   limits: CallLimits = {},
 ): Promise<Environment | null> {
   const nodeset = chooseEnvNodeset(config.envNodeset, session.envNodesets);
@@ -47,13 +53,13 @@ export async function describeEnvironment(
   }
   const panel = first.panel(nodeset);
   const metadata = await session.evalMetadata(nodeset, limits);
-  return { nodeset, metadata, ...(await readPanel(panel, metadata, config.selectors, limits)) };
+  return { nodeset, metadata, ...(await readPanel(panel, metadata, config, limits)) };
 }
 
 async function readPanel(
   panel: EnvPanelClient,
   metadata: EvalMetadata,
-  selectors: Readonly<Record<string, string>>,
+  { selectors, episodes }: Pick<EvalConfig, 'selectors'> & Partial<Pick<EvalConfig, 'episodes'>>,
   limits: CallLimits,
 ): Promise<Pick<Environment, 'info' | 'space' | 'split' | 'stepBudget'>> {
   const info = await panel.info(limits);
@@ -70,6 +76,9 @@ async function readPanel(
   const split = textOf(state.values['split']) ?? selectors['split'] ?? null;
   const counted = state.episodeCount ?? (split === null ? undefined : metadata.episodeCounts?.[split]);
   const canChoose = metadata.supportsSetEpisode && info.fields.some(({ name }) => isEpisodeField(name));
+  const ids = typeof episodes === 'object' && 'ids' in episodes ? episodes.ids : [];
+  const indexOfId =
+    ids.length > 0 && canChoose ? await locateEpisodes({ panel, info, limits }, ids) : undefined;
   return {
     info,
     split,
@@ -80,6 +89,7 @@ async function readPanel(
       label: split ?? 'the selection',
       episodeCount: counted ?? null,
       canChoose,
+      indexOfId,
     },
   };
 }

@@ -18,6 +18,8 @@ export interface EpisodeSpace {
   readonly episodeCount: number | null;
   /** False: the environment deals its own episodes, so they can be counted but not chosen. */
   readonly canChoose: boolean;
+  /** Where the environment says the chosen ids stand in the split: an episode is the same however it was chosen. */
+  readonly indexOfId?: ReadonlyMap<string, number> | undefined;
 }
 
 type Choice = Pick<PlannedEpisode, 'episodeIndex' | 'episodeId'>;
@@ -55,7 +57,9 @@ export function episodeIdentity(
   position = 0,
 ): string {
   const which =
-    choice.episodeId === null ? `index ${choice.episodeIndex ?? position}` : `id ${choice.episodeId}`;
+    choice.episodeIndex === null && choice.episodeId !== null
+      ? `id ${choice.episodeId}`
+      : `index ${choice.episodeIndex ?? position}`;
   return stableHash([space.envName, space.selection, which]);
 }
 
@@ -80,7 +84,10 @@ function choose(selection: EpisodeSelection, space: EpisodeSpace): Choice[] {
   }
   if ('ids' in selection) {
     refuseDuplicates(selection.ids);
-    return selection.ids.map((episodeId) => ({ episodeIndex: null, episodeId }));
+    return selection.ids.map((episodeId) => ({
+      episodeIndex: space.indexOfId?.get(episodeId) ?? null,
+      episodeId,
+    }));
   }
   refuseDuplicates(selection.indices);
   const last = Math.max(...selection.indices);
