@@ -103,6 +103,7 @@ export class BatchQueue {
     return new Promise((resolve, reject) => {
       const { limits, name, clock } = this.#options;
       if (this.#closedBecause) return reject(this.#closedBecause);
+      this.#live.add(caller);
       if (this.#waiting.length >= limits.maxWaiting)
         return reject(
           new StudioError(
@@ -110,7 +111,6 @@ export class BatchQueue {
             `${limits.maxWaiting} calls wait for ${name} already; use fewer workers or a faster model`,
           ),
         );
-      this.#live.add(caller);
       const arrivalMs = clock.monotonic();
       this.#waiting.push({ caller, sample, arrivalMs, resolve, reject, isSettled: false });
       this.#lookAfterArrival();
@@ -127,6 +127,11 @@ export class BatchQueue {
     this.#live.clear();
     for (const submission of open) fail(submission, reason);
     this.#abort?.abort(reason);
+  }
+
+  /** A batch is under way, its retries and the backend's reset included. */
+  get isBusy(): boolean {
+    return this.#isBusy;
   }
 
   view(): Omit<BatchView, 'nodePath' | 'key'> {

@@ -36,16 +36,18 @@ export interface Failure<Sample> {
 }
 
 /**
- * Halves find the sample a model refuses in few calls. After a loss the samples go one by one: the one that kills the
- * backend then kills only itself, and others are answered before the restarts are used up.
+ * Halves find the sample a model refuses in few calls. After a loss every sample is tried once more, alone: models keep
+ * no state, so a crash that was not the sample's fault costs nobody anything, and one that was kills only itself.
  */
 export function decideFailure<Sample>(failure: Failure<Sample>): FailureDecision<Sample> {
   const { batch, error, lossesInARow, isMismatch } = failure;
-  const isLoss = isBackendLoss(error);
   if (error.code === 'aborted') return { kind: 'reject_all' };
-  if (isLoss && lossesInARow >= lossesUntilGivenUp) return { kind: 'reject_all' };
+  if (isBackendLoss(error)) {
+    if (lossesInARow >= lossesUntilGivenUp) return { kind: 'reject_all' };
+    const isTheCulprit = batch.length === 1 && lossesInARow > 1;
+    return isTheCulprit ? { kind: 'reject' } : { kind: 'retry', parts: batch.map((sample) => [sample]) };
+  }
   if (isMismatch || batch.length <= 1) return { kind: 'reject' };
-  if (isLoss) return { kind: 'retry', parts: batch.map((sample) => [sample]) };
   const middle = Math.ceil(batch.length / 2);
   return { kind: 'retry', parts: [batch.slice(0, middle), batch.slice(middle)] };
 }
