@@ -11,8 +11,8 @@ import sys
 from typing import Any, Dict, List, Optional, Tuple
 
 MAX_FILE_BYTES = 4 << 20
-MAX_DEPTH = 6
-SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "_vendored", "third_party"}
+MAX_DEPTH = 3
+SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "tests"}
 NODESET_BASES = {"BaseNodeSet"}
 LITERALS = (
     "name",
@@ -61,7 +61,7 @@ def python_files(path: str, depth: int = 0) -> List[str]:
     files: List[str] = []
     for name in names:
         entry = os.path.join(path, name)
-        if name.startswith((".", "_")) or name in SKIPPED_FOLDERS:
+        if name.startswith((".", "_")) or name in SKIPPED_FOLDERS or name.endswith("venv"):
             continue
         if os.path.isdir(entry) and depth < MAX_DEPTH:
             files.extend(python_files(entry, depth + 1))
@@ -78,7 +78,7 @@ def scan_file(file: str) -> Tuple[List[Dict[str, Any]], Optional[str]]:
             source = handle.read()
         tree = ast.parse(source, file)
     except SyntaxError as error:
-        return [], f"line {error.lineno}: {error.msg}"
+        return [], f"SyntaxError: line {error.lineno}: {error.msg}"
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         return [], f"{type(error).__name__}: {error}"
     text = source.decode("utf-8", "replace")
