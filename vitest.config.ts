@@ -1,10 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  resolve: { alias: { agentcanvas: new URL('./main/nodeset/author/agentcanvas.ts', import.meta.url).pathname } },
+  resolve: {
+    alias: { agentcanvas: new URL('./main/nodeset/author/agentcanvas.ts', import.meta.url).pathname },
+  },
   test: {
-    include: ['main/**/*.test.ts', 'renderer/**/*.test.{ts,tsx}', 'electron/**/*.test.ts', 'resources/**/*.test.ts', '.ci/**/*.test.ts'],
-    exclude: ['node_modules/**', 'dist/**', 'release/**'],
+    include: [
+      'main/**/*.test.ts',
+      'renderer/**/*.test.{ts,tsx}',
+      'electron/**/*.test.ts',
+      'resources/**/*.test.ts',
+      '.ci/**/*.test.ts',
+    ],
+    exclude: ['node_modules/**', '.ci/packaging/**', 'dist/**', 'release/**'],
     testTimeout: 60_000,
     hookTimeout: 30_000,
     pool: 'forks',

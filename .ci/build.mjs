@@ -39,6 +39,7 @@ const targets = {
       await rm(at('dist/engine'), { recursive: true, force: true });
       const entries = {
         cli: 'main/hosts/cli.ts',
+        studio: 'main/studio.ts',
         'node-host': 'main/nodeset/hosts/node-host.ts',
         'reaper-main': 'main/process/reaper-main.ts',
         'bulk-worker': 'main/store/bulk-worker.ts',

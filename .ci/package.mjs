@@ -35,13 +35,7 @@ async function makeStub() {
   ]);
   await writeFile(path.join(folder, 'electron'), Buffer.concat([Buffer.from('#!/bin/sh\nexit 1\n'), wire]));
   await chmod(path.join(folder, 'electron'), 0o755);
-  for (const file of [
-    'version',
-    'LICENSE',
-    'LICENSES.chromium.html',
-    'resources/default_app.asar',
-    'locales/en-US.pak',
-  ])
+  for (const file of ['version', 'LICENSE', 'LICENSES.chromium.html', 'locales/en-US.pak'])
     await writeFile(path.join(folder, file), file === 'version' ? electronVersion : '');
   return folder;
 }

@@ -29,6 +29,26 @@ export function checkSteps() {
   ];
 }
 
+/** Needs everything built. */
+export function packagingSteps() {
+  const report = path.join(reports, 'packaging.json');
+  return [
+    {
+      name: 'package',
+      args: [
+        bin('vitest', 'vitest.mjs'),
+        'run',
+        '--config',
+        '.ci/packaging/vitest.config.ts',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${report}`,
+      ],
+      report,
+    },
+  ];
+}
+
 export function endToEndSteps() {
   if (!existsSync(path.join(root, 'e2e', 'playwright.config.ts'))) return [];
   const report = path.join(reports, 'e2e.json');

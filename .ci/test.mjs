@@ -2,7 +2,7 @@
 // closes with one plain line of counts. A step without its own counts is one check.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import process from 'node:process';
-import { checkSteps, endToEndSteps, reports, runStep } from './steps.mjs';
+import { checkSteps, endToEndSteps, packagingSteps, reports, runStep } from './steps.mjs';
 import { ensureBrowser } from './browser.mjs';
 
 await rm(reports, { recursive: true, force: true });
@@ -12,7 +12,7 @@ if (endToEnd.length > 0) process.env.AGENTCANVAS_CHROMIUM = await ensureBrowser(
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 const lines = [];
-for (const step of [...checkSteps(), ...endToEnd]) {
+for (const step of [...checkSteps(), ...packagingSteps(), ...endToEnd]) {
   const { ok, seconds } = await runStep(step);
   const counts = await countsOf(step, ok);
   for (const kind of Object.keys(total)) total[kind] += counts[kind];
