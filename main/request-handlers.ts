@@ -7,12 +7,15 @@ import type { Handlers } from './dispatch.ts';
 import { examine } from './doctor.ts';
 import type { ExecutionGuard } from './eval/execution-guard.ts';
 import type { GraphSource } from './eval/ports.ts';
+import type { PlayService } from './eval/play-service.ts';
 import type { RunService } from './eval/run-service.ts';
 import type { EventFeed } from './event-feed.ts';
 import { graphListItemOf } from './graph-source.ts';
+import { builtinManifests } from './graph/builtin/catalog.ts';
 import type { GraphLibrary } from './graph/library.ts';
 import type { EngineLayout } from './layout.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
+import { createPlayHandlers, createSaveHandlers } from './play-handlers.ts';
 import { createRunHandlers } from './run-handlers.ts';
 import type { RunStore } from './store/ports.ts';
 import { appVersion } from './version.ts';
@@ -31,6 +34,7 @@ export interface HandlerServices {
   readonly graphs: GraphSource;
   readonly library: GraphLibrary;
   readonly runs: RunService;
+  readonly play: PlayService;
   readonly feed: EventFeed;
   readonly openFolder: ((folder: string) => Promise<void>) | undefined;
   readonly settings: () => Settings;
@@ -38,7 +42,7 @@ export interface HandlerServices {
 }
 
 type NodesetRequests = Extract<keyof Handlers, `nodesets.${string}`>;
-type GraphRequests = Extract<keyof Handlers, `graphs.${string}`>;
+type GraphRequests = Exclude<Extract<keyof Handlers, `graphs.${string}`>, `graphs.save${'Edited' | 'Copy'}`>;
 
 export function createHandlers(services: HandlerServices): Handlers {
   const { access, guard, settings } = services;
@@ -52,6 +56,8 @@ export function createHandlers(services: HandlerServices): Handlers {
     ...graphHandlers(services, writable),
     ...nodesetHandlers(services),
     ...createRunHandlers(services, writable),
+    ...createPlayHandlers(services),
+    ...createSaveHandlers(services, writable),
     'settings.get': async () => ({ settings: settings(), path: access.workspace.settingsPath }),
     'settings.set': async ({ settings: next }) => {
       writable();
@@ -149,7 +155,7 @@ function nodesetHandlers({ registry }: HandlerServices): Pick<Handlers, NodesetR
     ].filter((manifest) => manifest !== undefined);
   return {
     'nodesets.list': async () => ({ nodesets: [...registry.list()] }),
-    'nodesets.nodes': async () => ({ nodes: nodes() }),
+    'nodesets.nodes': async () => ({ nodes: [...builtinManifests, ...nodes()] }),
     'nodesets.load': async ({ name }, signal) => registry.load(name, { signal }),
     'nodesets.unload': async ({ name }) => {
       await registry.unload(name);

@@ -7,6 +7,7 @@ import { silentLogger, type Logger } from './base/logger.ts';
 import type { Settings } from './contract/settings.ts';
 import { createDispatcher, type Dispatcher } from './dispatch.ts';
 import { createExecutionGuard } from './eval/execution-guard.ts';
+import { PlayService } from './eval/play-service.ts';
 import { createQueueFile } from './eval/queue-file.ts';
 import { RunService, type RunServicePorts } from './eval/run-service.ts';
 import { EventFeed } from './event-feed.ts';
@@ -91,6 +92,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   };
   const runs = stack.use(createRunService(parts, workspace));
   if (!readOnly) await runs.recover();
+  const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner() }));
   const replaceSettings = async (next: Settings): Promise<void> => {
     await access.settings.write(next);
     settings = next;
@@ -105,6 +107,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     readOnly,
     library,
     runs,
+    play,
     feed,
     replaceSettings,
   };

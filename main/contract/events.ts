@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { guardView, liveRun } from './requests.ts';
 import { nodesetSummary } from './nodeset.ts';
 import { episodeRow, runListItem, runStatus } from './run.ts';
+import { canvasEvents } from './play.ts';
 import { errorInfo } from './error.ts';
 
 export const events = {
+  ...canvasEvents,
   /** Any change of a run worth a new line in History; carries the line. */
   'run.changed': z.object({ runId: z.string(), item: runListItem }),
   'run.stage': z.object({ runId: z.string(), stage: z.string(), elapsedMs: z.number() }),

@@ -2,6 +2,7 @@
 // command line know nothing else of the engine. Lists are paged: at most 1,000 rows a reply.
 import { z } from 'zod';
 import { diagnostic, graphDefinition } from './graph.ts';
+import { compareRequests } from './compare.ts';
 import { errorInfo } from './error.ts';
 import { evalConfig } from './eval-config.ts';
 import { evalMetadata, nodeManifest, nodesetSummary, panelInfo, panelState } from './nodeset.ts';
@@ -14,6 +15,8 @@ import {
   runSummary,
   workerView,
 } from './run.ts';
+import { canvasRequests } from './play.ts';
+import { replayRequests, transferRequests } from './replay.ts';
 import { settings } from './settings.ts';
 
 const nothing = z.strictObject({});
@@ -103,7 +106,8 @@ export const episodeQuery = z.strictObject({
   statuses: z.array(z.string()).default([]),
 });
 
-export const exportFormat = z.enum(['csv', 'json', 'jsonl']);
+/** Text forms; `runs.exportFile` has these and the binary ones, of any size. */
+export const exportFormat = z.enum(['csv', 'tsv', 'json', 'jsonl', 'latex', 'html']);
 
 export const doctorCheck = z.object({
   name: z.string(),
@@ -116,6 +120,10 @@ export const doctorCheck = z.object({
 const pageOf = <T extends z.ZodType>(row: T) => z.object({ rows: z.array(row), total: z.number().int() });
 
 export const requests = {
+  ...compareRequests,
+  ...replayRequests,
+  ...transferRequests,
+  ...canvasRequests,
   'app.info': {
     input: nothing,
     output: z.object({
@@ -170,6 +178,27 @@ export const requests = {
     input: z.strictObject({ name: z.string() }),
     output: z.object({ lines: z.array(z.string()) }),
   },
+  /** Stages come as `nodeset.changed`, lines through `nodesets.log`. With `wait` the reply comes when it is built. */
+  'nodesets.buildEnvironment': {
+    input: z.strictObject({ name: z.string(), wait: z.boolean().default(true) }),
+    output: nodesetSummary,
+  },
+  'nodesets.cancelBuild': { input: z.strictObject({ name: z.string() }), output: nothing },
+  /** Empty: what the nodeset itself names, else the default. */
+  'nodesets.setInterpreter': {
+    input: z.strictObject({ name: z.string(), interpreter: z.string().max(4000) }),
+    output: nodesetSummary,
+  },
+  'nodesets.attach': {
+    input: z.strictObject({
+      url: z.string().max(2000),
+      tokenEnv: z.string().max(200).default(''),
+      /** Default: the server's own name. */
+      name: z.string().max(200).optional(),
+    }),
+    output: nodesetSummary,
+  },
+  'nodesets.detach': { input: z.strictObject({ name: z.string() }), output: nothing },
   'runs.preflight': { input: z.strictObject({ config: evalConfig }), output: preflight },
   'runs.start': {
     input: z.strictObject({
