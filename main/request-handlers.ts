@@ -16,8 +16,11 @@ import type { GraphLibrary } from './graph/library.ts';
 import type { EngineLayout } from './layout.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
 import { createPlayHandlers, createSaveHandlers } from './play-handlers.ts';
+import { createCompareHandlers } from './compare-handlers.ts';
+import { createReplayHandlers } from './replay-handlers.ts';
 import { createRunHandlers } from './run-handlers.ts';
 import type { RunStore } from './store/ports.ts';
+import { createTransferHandlers } from './transfer-handlers.ts';
 import { appVersion } from './version.ts';
 import type { WorkspaceAccess } from './workspace-access.ts';
 
@@ -56,6 +59,9 @@ export function createHandlers(services: HandlerServices): Handlers {
     ...graphHandlers(services, writable),
     ...nodesetHandlers(services),
     ...createRunHandlers(services, writable),
+    ...createCompareHandlers(services),
+    ...createReplayHandlers(services),
+    ...createTransferHandlers(services),
     ...createPlayHandlers(services),
     ...createSaveHandlers(services, writable),
     'settings.get': async () => ({ settings: settings(), path: access.workspace.settingsPath }),

@@ -1,12 +1,14 @@
 // Requests about runs: start and stop, lists and tables, exports.
+import type { CompareRequests } from './compare-handlers.ts';
 import type { Handlers } from './dispatch.ts';
 import type { RequestOutput } from './contract/api.ts';
 import { runStatus } from './contract/run.ts';
 import { StudioError, messageOf } from './base/errors.ts';
 import { refuseUntrustedHooks } from './graph-source.ts';
 import type { HandlerServices } from './request-handlers.ts';
+import type { TransferRequests } from './transfer-handlers.ts';
 
-type RunRequests = Extract<keyof Handlers, `runs.${string}`>;
+type RunRequests = Exclude<Extract<keyof Handlers, `runs.${string}`>, CompareRequests | TransferRequests>;
 
 export function createRunHandlers(
   services: HandlerServices,
@@ -90,13 +92,25 @@ function tableHandlers({ store, runs }: HandlerServices): Pick<Handlers, TableRe
       return { attempts };
     },
     'runs.export': async ({ runId, format, filter }) => {
+      const mimeType = textFormats.get(format);
+      if (mimeType === undefined || !isRowFormat(format))
+        throw new StudioError('unsupported', `Runs cannot be exported as ${format} yet.`);
       let content = '';
       for await (const part of store.export({ runId, format, query: { expression: filter } }))
         content += part;
-      const mimeType = { csv: 'text/csv', json: 'application/json', jsonl: 'application/x-ndjson' }[format];
       return { fileName: `${runId}.${format}`, mimeType, content };
     },
   };
+}
+
+const textFormats = new Map([
+  ['csv', 'text/csv'],
+  ['json', 'application/json'],
+  ['jsonl', 'application/x-ndjson'],
+]);
+
+function isRowFormat(format: string): format is 'csv' | 'json' | 'jsonl' {
+  return textFormats.has(format);
 }
 
 type KeepingRequests = 'runs.update' | 'runs.delete' | 'runs.rebuildIndex';

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { diagnostic, graphDefinition } from './graph.ts';
 import { compareRequests } from './compare.ts';
+import { compareRequests } from './compare.ts';
 import { errorInfo } from './error.ts';
 import { evalConfig } from './eval-config.ts';
 import { evalMetadata, nodeManifest, nodesetSummary, panelInfo, panelState } from './nodeset.ts';
@@ -16,6 +17,7 @@ import {
   workerView,
 } from './run.ts';
 import { canvasRequests } from './play.ts';
+import { replayRequests, transferRequests } from './replay.ts';
 import { replayRequests, transferRequests } from './replay.ts';
 import { settings } from './settings.ts';
 
@@ -120,6 +122,9 @@ export const doctorCheck = z.object({
 const pageOf = <T extends z.ZodType>(row: T) => z.object({ rows: z.array(row), total: z.number().int() });
 
 export const requests = {
+  ...compareRequests,
+  ...replayRequests,
+  ...transferRequests,
   ...compareRequests,
   ...replayRequests,
   ...transferRequests,
