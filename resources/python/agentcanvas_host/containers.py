@@ -7,7 +7,7 @@ accumulator appends, lastWrite replaces, counter adds; keyed partitions begin at
 from __future__ import annotations
 
 import copy
-from typing import Any, Callable, Dict, Iterable, List, Optional
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set
 
 SIGNALS_OF_LIFETIME: Dict[str, List[str]] = {
     "forever": [],
@@ -102,17 +102,28 @@ def build_owned(definition: Any) -> OwnedContainer:
 class GrantedContainer:
     """A container of the graph; every access asks the engine and waits."""
 
+    # Container id -> states this process has used with a key; AgentCanvas's evict names no state.
+    _keyed_states: Dict[str, Set[str]] = {}
+
     def __init__(self, container_id: str, ask: Callable[[str, Dict[str, Any]], Any]) -> None:
         self.container_id = container_id
         self._ask = ask
 
+    def _note_key(self, name: str, key: Optional[str]) -> None:
+        if key is not None:
+            self._keyed_states.setdefault(self.container_id, set()).add(name)
+
     def read(self, name: str, key: Optional[str] = None) -> Any:
+        self._note_key(name, key)
         answer = self._ask("container.read", {"container": self.container_id, "state": name, "key": key})
         return answer.get("value") if isinstance(answer, dict) else None
 
     def write(self, name: str, data: Any, key: Optional[str] = None) -> None:
+        self._note_key(name, key)
         self._ask("container.write", {"container": self.container_id, "state": name, "key": key, "value": data})
 
     def evict(self, key: str, name: Optional[str] = None) -> None:
-        """Without a name: the key's part of every state of the container."""
-        self._ask("container.evict", {"container": self.container_id, "state": name, "key": key})
+        """Without a name: the key's part of every state that this process has used with a key."""
+        names = [name] if name is not None else sorted(self._keyed_states.get(self.container_id, ()))
+        for state in names:
+            self._ask("container.evict", {"container": self.container_id, "state": state, "key": key})

@@ -33,6 +33,7 @@ class SlotFiles:
         """A folder named after the owner marker, or None where the system has no such memory."""
         if not sys.platform.startswith("linux") or not os.path.isdir(MEMORY_FOLDER):
             return None
+        remove_abandoned()
         marker = re.sub(r"[^A-Za-z0-9._-]", "_", owner) or "unowned"
         folder = os.path.join(MEMORY_FOLDER, f"agentcanvas-{marker}-{os.getpid()}")
         try:
@@ -79,3 +80,30 @@ class SlotFiles:
             old.close()
         self._maps[slot] = grown
         return grown
+
+
+# The owner marker names boot, pid namespace, pid, start ticks and a random part; the host's own pid comes last.
+_FOLDER_NAME = re.compile(r"agentcanvas-ac1-[0-9a-f]+-(?P<namespace>\d+)-.*-(?P<pid>\d+)$")
+
+
+def remove_abandoned() -> None:
+    """Removes the folders of hosts that were killed; those of other pid namespaces cannot be judged and stay."""
+    try:
+        namespace = re.sub(r"\D", "", os.readlink("/proc/self/ns/pid"))
+        names = os.listdir(MEMORY_FOLDER)
+    except OSError:
+        return
+    for name in names:
+        match = _FOLDER_NAME.match(name)
+        if match is not None and match["namespace"] == namespace and not _is_alive(int(match["pid"])):
+            shutil.rmtree(os.path.join(MEMORY_FOLDER, name), ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import os
 import random
+import shutil
 import socket
+import subprocess
 import sys
 import threading
 import unittest
@@ -15,7 +17,7 @@ from .host_process import HostProcess
 
 from agentcanvas_host.array_value import ITEM_FORMATS, ArrayValue
 from agentcanvas_host.frames import FrameReader, ProtocolError, build_frame, send_frame
-from agentcanvas_host.shared_memory import SlotFiles
+from agentcanvas_host.shared_memory import SlotFiles, remove_abandoned
 from agentcanvas_host.values import Decoder, Encoder
 
 try:
@@ -261,6 +263,22 @@ class HostedValuesTest(unittest.TestCase):
             self.assertIsNone(slots.write(b"y"))
         finally:
             slots.close()
+
+    @unittest.skipUnless(os.path.isdir("/dev/shm"), "needs a memory file system")
+    def test_slots_of_killed_hosts_are_removed_and_those_of_living_ones_stay(self) -> None:
+        namespace = "".join(filter(str.isdigit, os.readlink("/proc/self/ns/pid")))
+        process = subprocess.Popen([sys.executable, "-c", ""])
+        process.wait()
+        folders = {}
+        for name, space, pid in (("dead", namespace, process.pid), ("living", namespace, os.getpid()), ("foreign", "1", process.pid)):
+            folders[name] = f"/dev/shm/agentcanvas-ac1-0000-{space}-1-1-{os.urandom(4).hex()}-1-{pid}"
+            os.mkdir(folders[name])
+        try:
+            remove_abandoned()
+            self.assertEqual([name for name in folders if os.path.isdir(folders[name])], ["living", "foreign"])
+        finally:
+            for folder in folders.values():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
