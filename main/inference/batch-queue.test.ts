@@ -21,7 +21,7 @@ interface Bench {
   /** Ids of every call so far. */
   readonly calls: number[][];
   /** Ends the turn: deferred looks run. */
-  turn(): Promise<void>;
+  readonly turn: () => Promise<void>;
 }
 
 type Answer = (samples: readonly Values[], clock: FakeClock) => Promise<readonly Values[]>;
@@ -80,8 +80,8 @@ describe('generated interleavings', () => {
       for (const [name, count] of Object.entries(counts)) total[name] = (total[name] ?? 0) + count;
     }
     // Proof that the faults happened.
-    for (const name of ['answered', 'rejected', 'hangs', 'deaths', 'refusals', 'mismatches', 'cancelled'])
-      expect(total[name], name).toBeGreaterThan(1_000);
+    const happened = ['answered', 'rejected', 'hangs', 'deaths', 'refusals', 'mismatches', 'cancelled'];
+    expect(happened.filter((name) => (total[name] ?? 0) < 1_000)).toEqual([]);
   }, 120_000);
 });
 

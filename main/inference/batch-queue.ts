@@ -280,7 +280,7 @@ export class BatchQueue {
         timer[Symbol.dispose]();
         resolve();
       };
-      backend.reset().then(done, done);
+      void backend.reset().then(done, () => done());
     });
   }
 }
