@@ -4,11 +4,13 @@
 # ///
 """Any registered Gymnasium environment by id. The seed is the episode's identity, so episodes are unbounded.
 
-Selectors: `env_id`, `env_kwargs` (a JSON object). Nodes run in the process of the environment.
+Selectors: `env_id`, `env_kwargs` (a JSON object). Nodes run in the process of the environment; the variable
+GYMNASIUM_PYTHON names an interpreter that has gymnasium.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, List
 
 from app.components import BaseCanvasNode, BaseNodeSet, ConfigField, NodeUIConfig, PortDef
@@ -216,6 +218,7 @@ class GymnasiumPanel(BaseEnvPanel):
 class GymnasiumNodeSet(BaseNodeSet):
     name = "gymnasium"
     description = "Any registered Gymnasium environment, by id and keyword arguments"
+    server_python = os.environ.get("GYMNASIUM_PYTHON")
     parallelism = "replicated"
     env_panel = GymnasiumPanel
     default_per_step_budget_sec = 10.0
