@@ -5,7 +5,16 @@ import { settings as settingsSchema } from '#contract/settings.ts';
 import type { EpisodeAttempt, EpisodeRow, RunListItem } from '#contract/run.ts';
 import type { StudioTransport } from '../api/client.ts';
 import { errorInfoOf, RequestError } from '../api/request-error.ts';
-import { configOf, finishedRow, graphs, introspectionOf, listItem, metrics, summaryOf } from './fake-data.ts';
+import {
+  configOf,
+  finishedRow,
+  graphs,
+  introspectionOf,
+  listItem,
+  metrics,
+  pendingRow,
+  summaryOf,
+} from './fake-data.ts';
 import { FakeRun, type Publish } from './fake-run.ts';
 
 export interface FakeOptions {
@@ -81,7 +90,9 @@ function createHandlers(options: FakeOptions, publish: Publish): FakeHandlers {
     if (known) return known;
     const size = stored[0]?.runId === runId ? options.rows : item.counts.planned;
     const start = Date.parse(item.createdAt);
-    const rows = Array.from({ length: size }, (_unused, at) => finishedRow(at, at % 8, start + at * 480));
+    const rows = Array.from({ length: size }, (_unused, at) =>
+      at < size - item.counts.notRun ? finishedRow(at, at % 8, start + at * 480) : pendingRow(at),
+    );
     finished.set(runId, rows);
     return rows;
   };

@@ -30,27 +30,36 @@ export function ActionMenu({ label, groups, trigger, isQuiet = false }: ActionMe
       <Menu.Portal>
         <Menu.Positioner sideOffset={4} align="end" className="layer">
           <Menu.Popup className="popup">
-            {groups
-              .filter((group) => group.length > 0)
-              .map((group, at) => (
-                <Fragment key={group[0]?.label}>
-                  {at > 0 ? <Menu.Separator className="menu-line" /> : null}
-                  {group.map((action) => (
-                    <Menu.Item
-                      key={action.label}
-                      className={action.isDangerous ? 'menu-item danger' : 'menu-item'}
-                      disabled={action.isDisabled ?? false}
-                      onClick={action.run}
-                    >
-                      {action.icon}
-                      {action.label}
-                    </Menu.Item>
-                  ))}
-                </Fragment>
-              ))}
+            <MenuGroups groups={groups} />
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>
+  );
+}
+
+/** The items of a menu, groups divided by a line. */
+export function MenuGroups({ groups }: Pick<ActionMenuProps, 'groups'>) {
+  return (
+    <>
+      {groups
+        .filter((group) => group.length > 0)
+        .map((group, at) => (
+          <Fragment key={group[0]?.label}>
+            {at > 0 ? <Menu.Separator className="menu-line" /> : null}
+            {group.map((action) => (
+              <Menu.Item
+                key={action.label}
+                className={action.isDangerous ? 'menu-item danger' : 'menu-item'}
+                disabled={action.isDisabled ?? false}
+                onClick={action.run}
+              >
+                {action.icon}
+                {action.label}
+              </Menu.Item>
+            ))}
+          </Fragment>
+        ))}
+    </>
   );
 }

@@ -38,6 +38,8 @@ export interface DataGridProps<Row> {
 }
 
 const rowHeight = 28;
+/** Drawn rows are reused by place modulo this: more than fit on the tallest screen. */
+const rowSlots = 256;
 
 export function DataGrid<Row>(props: DataGridProps<Row>) {
   const { label, columns, count, itemAt, selected, onSelect, onWindow, onPointer } = props;
@@ -49,7 +51,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     count,
     getScrollElement: useCallback(() => scroller.current, []),
     estimateSize: useCallback(() => rowHeight, []),
-    overscan: 6,
+    overscan: 4,
     paddingStart: rowHeight,
     scrollPaddingStart: rowHeight,
   });
@@ -107,14 +109,14 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
                 if (!item)
                   return (
                     <div
-                      key={`blank-${index}`}
+                      key={index % rowSlots}
                       className="grid-row"
                       style={{ transform: `translateY(${start}px)` }}
                     />
                   );
                 return (
                   <GridRow
-                    key={item.key}
+                    key={index % rowSlots}
                     item={item}
                     position={index}
                     start={start}

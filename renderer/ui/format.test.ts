@@ -11,6 +11,7 @@ import {
   formatRate,
   formatRemaining,
   formatShare,
+  formatShortDate,
 } from './format.ts';
 
 const plain = (text: string): string => text.replaceAll('\u202f', ' ');
@@ -47,7 +48,7 @@ describe('format', () => {
   it('shows no more digits than the interval supports', () => {
     const text = formatEstimate(estimate({ mean: 5.43217, low: 4.1, high: 6.9 }), distance);
     expect(text).toMatchObject({ value: '5.4', interval: '4.1 – 6.9', unit: 'm' });
-    expect(decimalsOfInterval(0.7312, 0.7318)).toBe(4);
+    expect(decimalsOfInterval(0.7312, 0.7318)).toBe(3);
     expect(decimalsOfInterval(120, 260)).toBe(0);
   });
 
@@ -87,5 +88,7 @@ describe('format', () => {
     expect(plain(formatBytes(5 * 1024 ** 3))).toBe('5.0 GiB');
     expect(formatDate('not a date')).toBe('–');
     expect(formatDate('2026-11-30T14:05:00')).toBe('2026-11-30 14:05');
+    expect(formatShortDate('2026-11-30T14:05:00', new Date('2026-12-24T00:00:00'))).toBe('30 Nov 14:05');
+    expect(formatShortDate('2026-11-30T14:05:00', new Date('2027-01-01T12:00:00'))).toBe('2026-11-30');
   });
 });

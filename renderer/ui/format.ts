@@ -41,7 +41,7 @@ export function decimalsOf(value: number): number {
 export function decimalsOfInterval(low: number, high: number): number {
   const half = (high - low) / 2;
   if (!(half > 0) || !Number.isFinite(half)) return decimalsOf(low);
-  return Math.min(4, Math.max(0, 1 - Math.floor(Math.log10(half))));
+  return Math.min(3, Math.max(0, 1 - Math.floor(Math.log10(half))));
 }
 
 export interface CellText {
@@ -134,6 +134,17 @@ export function formatDate(iso: string | null): string {
   const pad = (value: number): string => String(value).padStart(2, '0');
   const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
   return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}`;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** 30 Nov 14:05 this year, 2025-11-30 otherwise: for columns that have the whole date elsewhere. */
+export function formatShortDate(iso: string, now = new Date()): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return NOT_MEASURED;
+  const whole = formatDate(iso);
+  if (date.getFullYear() !== now.getFullYear()) return whole.slice(0, 10);
+  return `${date.getDate()} ${months[date.getMonth()] ?? ''} ${whole.slice(11)}`;
 }
 
 /** Share in per cent without decimals, never 100 % before everything is done. */

@@ -40,7 +40,7 @@ export function useColumnModel<Row>(
         id: column.id,
         header: column.header,
         size: column.width,
-        minSize: 48,
+        minSize: 32,
       })),
     [columns],
   );

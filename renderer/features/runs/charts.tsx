@@ -147,13 +147,7 @@ function MetricChart({ rows, metric, unit, picker }: MetricChartProps) {
           accessibilityLayer={false}
         >
           <CartesianGrid stroke="var(--line)" vertical={false} />
-          <XAxis
-            dataKey="at"
-            type="number"
-            domain={['dataMin', 'dataMax']}
-            tickFormatter={formatCount}
-            {...axis}
-          />
+          <XAxis dataKey="at" type="number" domain={[0, 'dataMax']} tickFormatter={formatCount} {...axis} />
           <YAxis width={44} tickFormatter={number} {...axis} />
           <Tooltip content={<ChartTip x="episode" xUnit="" />} isAnimationActive={false} />
           <Line

@@ -25,7 +25,7 @@ const before: readonly GridColumn<EpisodeRow>[] = [
   {
     id: 'ordinal',
     header: '#',
-    width: 64,
+    width: 60,
     align: 'end',
     description: 'Place in the plan',
     cell: (row) => row.ordinal,
@@ -34,12 +34,19 @@ const before: readonly GridColumn<EpisodeRow>[] = [
   {
     id: 'episode',
     header: 'Episode',
-    width: 120,
+    width: 110,
     grows: true,
     cell: (row) => clipped(row.episodeId ?? (row.episodeIndex === null ? null : String(row.episodeIndex))),
     text: plain('episode'),
   },
-  { id: 'scene', header: 'Scene', width: 110, cell: (row) => clipped(row.sceneId), text: plain('scene') },
+  {
+    id: 'scene',
+    header: 'Scene',
+    width: 96,
+    isHiddenAtFirst: true,
+    cell: (row) => clipped(row.sceneId),
+    text: plain('scene'),
+  },
   {
     id: 'instruction',
     header: 'Instruction',
@@ -57,14 +64,14 @@ const before: readonly GridColumn<EpisodeRow>[] = [
     cell: (row) => row.repeat,
     text: plain('repeat'),
   },
-  { id: 'status', header: 'Status', width: 128, cell: statusCell, text: plain('status') },
+  { id: 'status', header: 'Status', width: 116, cell: statusCell, text: plain('status') },
 ];
 
 const after: readonly GridColumn<EpisodeRow>[] = [
   {
     id: 'steps',
     header: 'Steps',
-    width: 72,
+    width: 60,
     align: 'end',
     cell: (row) => whole(row.steps),
     text: plain('steps'),
@@ -72,7 +79,7 @@ const after: readonly GridColumn<EpisodeRow>[] = [
   {
     id: 'duration',
     header: 'Time',
-    width: 96,
+    width: 80,
     align: 'end',
     description: 'Duration of the last attempt',
     cell: (row) => (row.durationMs === null ? notKnown : formatDuration(row.durationMs)),
@@ -81,7 +88,7 @@ const after: readonly GridColumn<EpisodeRow>[] = [
   {
     id: 'attempts',
     header: 'Tries',
-    width: 60,
+    width: 52,
     align: 'end',
     description: 'Attempts',
     cell: (row) => (row.attempts === 0 ? notKnown : row.retried ? `${row.attempts} ↻` : row.attempts),
@@ -108,7 +115,7 @@ const after: readonly GridColumn<EpisodeRow>[] = [
   {
     id: 'error',
     header: 'Error',
-    width: 200,
+    width: 180,
     description: 'Error of the last attempt',
     cell: (row) => (row.errorCode === null ? null : clipped(`${row.errorCode}: ${row.errorMessage ?? ''}`)),
     text: (row) => [row.errorCode, row.errorMessage].filter(Boolean).join(': '),
@@ -129,7 +136,7 @@ function metricColumn(metric: MetricDefinition): GridColumn<EpisodeRow> {
     id: `metrics.${metric.name}`,
     header: metric.name,
     ...(metric.unit ? { unit: metric.unit } : {}),
-    width: Math.min(150, Math.max(76, metric.name.length * 7 + 24)),
+    width: Math.min(96, Math.max(60, metric.name.length * 7 + 20)),
     align: 'end',
     cell: (row) => {
       const { text, kind } = formatMetricValue(row.metrics[metric.name]);

@@ -1,7 +1,14 @@
 // Columns of History.
 import type { RunListItem } from '#contract/run.ts';
 import { formatAddress, home } from '../../store/address.ts';
-import { formatCount, formatDate, formatDuration, formatEstimate, formatWord } from '../../ui/format.ts';
+import {
+  formatCount,
+  formatDate,
+  formatDuration,
+  formatEstimate,
+  formatShortDate,
+  formatWord,
+} from '../../ui/format.ts';
 import type { GridColumn } from '../../ui/grid-types.ts';
 import { Status } from '../../ui/status.tsx';
 
@@ -25,7 +32,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'name',
     header: 'Run',
-    width: 136,
+    width: 146,
     grows: true,
     cell: (item) => (
       <a className="clip" href={formatAddress({ ...home, page: 'history', run: item.runId })}>
@@ -37,7 +44,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'graphName',
     header: 'Graph',
-    width: 108,
+    width: 104,
     cell: (item) => <span className="clip">{item.graphName}</span>,
     text: (item) => item.graphName,
   },
@@ -52,14 +59,14 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'split',
     header: 'Split',
-    width: 84,
+    width: 92,
     cell: (item) => <span className="clip">{item.split ?? '–'}</span>,
     text: (item) => item.split ?? '',
   },
   {
     id: 'status',
     header: 'Status',
-    width: 116,
+    width: 112,
     cell: (item) => (
       <Status
         status={item.status}
@@ -81,7 +88,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'headline',
     header: 'Headline',
-    width: 158,
+    width: 152,
     align: 'end',
     isSortable: false,
     description: 'Leading metric with its 95 % interval',
@@ -91,7 +98,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'activeMs',
     header: 'Time',
-    width: 84,
+    width: 88,
     align: 'end',
     cell: (item) => formatDuration(item.activeMs),
     text: (item) => String(item.activeMs / 1000),
@@ -124,9 +131,9 @@ const lateColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'createdAt',
     header: 'Started',
-    width: 118,
+    width: 92,
     align: 'end',
-    cell: (item) => formatDate(item.createdAt),
+    cell: (item) => <span title={formatDate(item.createdAt)}>{formatShortDate(item.createdAt)}</span>,
     text: (item) => item.createdAt,
   },
 ];
@@ -137,7 +144,7 @@ function tickColumn(ticked: ReadonlySet<string>, onTick: (runId: string) => void
     header: 'Tick',
     isHeaderHidden: true,
     description: 'Tick to compare or delete',
-    width: 34,
+    width: 32,
     isSortable: false,
     cell: (item) => (
       <input
@@ -156,7 +163,7 @@ function tagsColumn(onTag: (tag: string) => void): GridColumn<RunListItem> {
   return {
     id: 'tags',
     header: 'Tags',
-    width: 104,
+    width: 84,
     isSortable: false,
     cell: (item) => <Tags tags={item.tags} onTag={onTag} />,
     text: (item) => item.tags.join(', '),
@@ -169,7 +176,7 @@ function menuColumn(menu: HistoryColumnOptions['menu']): GridColumn<RunListItem>
     header: 'Actions',
     isHeaderHidden: true,
     align: 'end',
-    width: 116,
+    width: 104,
     isSortable: false,
     cell: menu,
     text: () => '',

@@ -1,73 +1,101 @@
-// What can be done with a run from its line in History. An interrupted or paused run offers Resume in the line itself.
-import { useEffect } from 'react';
+// What can be done with a run from its line in History: one menu for all lines, opened where it was asked for.
+import { Menu } from '@base-ui/react/menu';
+import { Ellipsis } from 'lucide-react';
 import type { RunListItem } from '#contract/run.ts';
 import { isActive } from '../../store/run-session.ts';
 import { useStudio } from '../../store/use-studio.tsx';
-import { ActionMenu } from '../../ui/action-menu.tsx';
+import { MenuGroups } from '../../ui/action-menu.tsx';
 import { formatCount } from '../../ui/format.ts';
+import type { Action } from '../../ui/use-request.ts';
 import { useRunActions } from './use-run-actions.ts';
 
-export interface HistoryMenuProps {
+export interface MenuTarget {
   readonly item: RunListItem;
-  readonly onEdit: () => void;
-  readonly onDelete: () => void;
+  readonly anchor: HTMLElement;
 }
 
-export function HistoryMenu({ item, onEdit, onDelete }: HistoryMenuProps) {
-  const { navigation, store } = useStudio();
-  const actions = useRunActions(item.runId);
-  const missing = item.counts.notRun;
-  const canResume = !isActive(item.status) && missing > 0;
-  const { error } = actions.action;
-  const { clear } = actions.action;
-  useEffect(() => {
-    if (!error) return;
-    // The line has no room for it.
-    store
-      .getState()
-      .addNotice({ level: 'error', message: `${item.name}: ${error.message}`, runId: item.runId });
-    clear();
-  }, [error, clear, store, item]);
-  const offersResume = canResume && (item.status === 'interrupted' || item.status === 'paused');
+/** The end of a line: an interrupted or paused run offers Resume there. A hot path, so without a menu of its own. */
+export function LineEnd({
+  item,
+  onMenu,
+  onResume,
+}: {
+  readonly item: RunListItem;
+  readonly onMenu: (target: MenuTarget) => void;
+  readonly onResume: (item: RunListItem) => void;
+}) {
+  const offersResume = item.status === 'interrupted' || item.status === 'paused';
   return (
-    <span className="row tight end-row">
+    <span className="row tight">
       {offersResume ? (
-        <button
-          type="button"
-          className="button small-button"
-          disabled={actions.action.isBusy}
-          onClick={() => actions.resume()}
-        >
-          Resume {formatCount(missing)}
+        <button type="button" className="button small-button" onClick={() => onResume(item)}>
+          Resume {formatCount(item.counts.notRun)}
         </button>
       ) : null}
-      <ActionMenu
-        label={`Actions for ${item.name}`}
-        isQuiet
-        groups={[
-          [
-            { label: 'Open', run: () => navigation.go({ page: 'history', run: item.runId }) },
-            ...(canResume
-              ? [{ label: `Resume the ${formatCount(missing)} missing`, run: () => actions.resume() }]
-              : []),
-            { label: 'Duplicate as new', run: actions.duplicate },
-            { label: 'Rename, tags and note', run: onEdit },
-          ],
-          [
-            { label: 'Export CSV', run: () => actions.exportAs('csv') },
-            { label: 'Export JSON', run: () => actions.exportAs('json') },
-            { label: 'Export JSONL', run: () => actions.exportAs('jsonl') },
-          ],
-          [
-            {
-              label: 'Delete',
-              isDangerous: true,
-              isDisabled: isActive(item.status) && item.status !== 'queued',
-              run: onDelete,
-            },
-          ],
-        ]}
-      />
+      <button
+        type="button"
+        className="button plain icon"
+        aria-label={`Actions for ${item.name}`}
+        aria-haspopup="menu"
+        onClick={(event) => {
+          event.stopPropagation();
+          onMenu({ item, anchor: event.currentTarget });
+        }}
+      >
+        <Ellipsis size={15} aria-hidden="true" />
+      </button>
     </span>
+  );
+}
+
+export interface HistoryMenuProps {
+  readonly target: MenuTarget;
+  /** Failures are shown by the page. */
+  readonly action: Action;
+  readonly onEdit: (item: RunListItem) => void;
+  readonly onDelete: (item: RunListItem) => void;
+  readonly onClose: () => void;
+}
+
+export function HistoryMenu({ target, action, onEdit, onDelete, onClose }: HistoryMenuProps) {
+  const { navigation } = useStudio();
+  const { item, anchor } = target;
+  const actions = useRunActions(item.runId, action);
+  const missing = item.counts.notRun;
+  const canResume = !isActive(item.status) && missing > 0;
+  return (
+    <Menu.Root open onOpenChange={(open) => !open && onClose()}>
+      <Menu.Portal>
+        <Menu.Positioner anchor={anchor} sideOffset={4} align="end" className="layer">
+          <Menu.Popup className="popup" aria-label={`Actions for ${item.name}`} finalFocus={() => anchor}>
+            <MenuGroups
+              groups={[
+                [
+                  { label: 'Open', run: () => navigation.go({ page: 'history', run: item.runId }) },
+                  ...(canResume
+                    ? [{ label: `Resume the ${formatCount(missing)} missing`, run: () => actions.resume() }]
+                    : []),
+                  { label: 'Duplicate as new', run: actions.duplicate },
+                  { label: 'Rename, tags and note', run: () => onEdit(item) },
+                ],
+                [
+                  { label: 'Export CSV', run: () => actions.exportAs('csv') },
+                  { label: 'Export JSON', run: () => actions.exportAs('json') },
+                  { label: 'Export JSONL', run: () => actions.exportAs('jsonl') },
+                ],
+                [
+                  {
+                    label: 'Delete',
+                    isDangerous: true,
+                    isDisabled: isActive(item.status) && item.status !== 'queued',
+                    run: () => onDelete(item),
+                  },
+                ],
+              ]}
+            />
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
   );
 }

@@ -1,28 +1,27 @@
 // History: every run of the workspace, newest first, read page by page from the index.
-import { Search } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { runStatus, type RunListItem, type RunStatus } from '#contract/run.ts';
+import type { RunListItem } from '#contract/run.ts';
 import { formatAddress, home } from '../../store/address.ts';
 import { useAddress, useStudio, useStudioState } from '../../store/use-studio.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
-import { formatCount, formatWord } from '../../ui/format.ts';
+import { formatCount } from '../../ui/format.ts';
 import { nextSort } from '../../ui/next-sort.ts';
 import { EmptyState, PageHead, Skeleton } from '../../ui/page.tsx';
 import { recall, remember } from '../../ui/storage.ts';
-import { useDebounced } from '../../ui/use-debounced.ts';
+import { useAction, type Action } from '../../ui/use-request.ts';
 import { DeleteRuns } from './delete-runs.tsx';
 import { EditRun } from './edit-run.tsx';
 import { historyColumns } from './history-columns.tsx';
-import { HistoryMenu } from './history-menu.tsx';
+import { HistoryMenu, LineEnd, type MenuTarget } from './history-menu.tsx';
+import { HistoryToolbar } from './history-toolbar.tsx';
 import { PagedRows } from './paged-rows.ts';
 import { QueueList } from './queue-list.tsx';
 
 const newestFirst = { column: 'createdAt', descending: true } as const;
-const typingMs = 200;
 
 export function HistoryPage() {
-  const { navigation } = useStudio();
+  const { client, navigation } = useStudio();
   const address = useAddress();
   const list = useRunList();
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
@@ -41,17 +40,26 @@ export function HistoryPage() {
       return next;
     });
   }, []);
+  const action = useAction();
+  const [target, setTarget] = useState<MenuTarget | null>(null);
+  const { run } = action;
+  const resume = useCallback(
+    (item: RunListItem) =>
+      run(async () => {
+        await client.request('runs.resume', { runId: item.runId });
+        navigation.go({ page: 'evaluate', run: item.runId });
+      }),
+    [run, client, navigation],
+  );
   const columns = useMemo(
     () =>
       historyColumns({
         ticked,
         onTick: tick,
         onTag: (tag) => navigation.change({ search: tag }),
-        menu: (item) => (
-          <HistoryMenu item={item} onEdit={() => setEditing(item)} onDelete={() => setDeleting([item])} />
-        ),
+        menu: (item) => <LineEnd item={item} onMenu={setTarget} onResume={resume} />,
       }),
-    [ticked, tick, navigation],
+    [ticked, tick, navigation, resume],
   );
   const mark = useCallback(
     (position: number) => {
@@ -85,15 +93,7 @@ export function HistoryPage() {
         />
       </PageHead>
       <QueueList />
-      {list.error ? (
-        <div className="run-trouble">
-          <ErrorCallout title="The runs could not be listed." error={list.error}>
-            <button type="button" className="button" onClick={() => list.invalidate()}>
-              Try again
-            </button>
-          </ErrorCallout>
-        </div>
-      ) : null}
+      <HistoryTrouble list={list} action={action} />
       <DataGrid<RunListItem>
         label="Runs"
         storageKey="history"
@@ -124,6 +124,15 @@ export function HistoryPage() {
           />
         }
       />
+      {target ? (
+        <HistoryMenu
+          target={target}
+          action={action}
+          onEdit={setEditing}
+          onDelete={(item) => setDeleting([item])}
+          onClose={() => setTarget(null)}
+        />
+      ) : null}
       {editing ? <EditRun run={editing} onClose={() => setEditing(null)} /> : null}
       <DeleteRuns runs={deleting} onClose={() => setDeleting([])} onDeleted={() => setTicked(new Set())} />
     </>
@@ -161,6 +170,35 @@ function recallSelected(): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** The list's failure and that of an action on one of its lines, dismissed by hand. */
+function HistoryTrouble({
+  list,
+  action,
+}: {
+  readonly list: PagedRows<RunListItem>;
+  readonly action: Action;
+}) {
+  if (!list.error && !action.error) return null;
+  return (
+    <div className="run-trouble stack">
+      {list.error ? (
+        <ErrorCallout title="The runs could not be listed." error={list.error}>
+          <button type="button" className="button" onClick={() => list.invalidate()}>
+            Try again
+          </button>
+        </ErrorCallout>
+      ) : null}
+      {action.error ? (
+        <ErrorCallout error={action.error}>
+          <button type="button" className="button" onClick={action.clear}>
+            Dismiss
+          </button>
+        </ErrorCallout>
+      ) : null}
+    </div>
+  );
+}
+
 interface TickedActionsProps {
   readonly ticked: readonly string[];
   readonly onDelete: () => void;
@@ -183,58 +221,6 @@ function TickedActions({ ticked, onDelete, onClear }: TickedActionsProps) {
       <button type="button" className="button plain" onClick={onClear}>
         Untick all
       </button>
-    </div>
-  );
-}
-
-const filterable: readonly RunStatus[] = runStatus.options.filter(
-  (status) => status !== 'preparing' && status !== 'stopping',
-);
-
-function HistoryToolbar({ columnMenu }: { readonly columnMenu: React.ReactNode }) {
-  const { navigation } = useStudio();
-  const { search, runStatuses } = useAddress();
-  const [typed, setTyped] = useState<{ readonly text: string; readonly over: string } | null>(null);
-  const text = typed && (typed.over === search || typed.text === search) ? typed.text : search;
-  const settled = useDebounced(text, typingMs);
-  useEffect(() => {
-    if (settled === text && settled !== search) navigation.change({ search: settled });
-  });
-  const toggle = (status: string): void =>
-    navigation.change({
-      runStatuses: runStatuses.includes(status)
-        ? runStatuses.filter((other) => other !== status)
-        : [...runStatuses, status],
-    });
-  return (
-    <div className="toolbar">
-      <div className="search-box">
-        <Search size={14} aria-hidden="true" />
-        <input
-          type="search"
-          className="input search"
-          aria-label="Search runs"
-          placeholder="Name, graph, split, tag or note"
-          value={text}
-          onChange={(event) => setTyped({ text: event.target.value, over: search })}
-        />
-      </div>
-      <fieldset className="chips">
-        <legend className="visually-hidden">Status</legend>
-        {filterable.map((status) => (
-          <button
-            key={status}
-            type="button"
-            className="chip"
-            aria-pressed={runStatuses.includes(status)}
-            onClick={() => toggle(status)}
-          >
-            {status === 'completed_with_errors' ? 'with errors' : formatWord(status)}
-          </button>
-        ))}
-      </fieldset>
-      <span className="grow" />
-      {columnMenu}
     </div>
   );
 }

@@ -55,8 +55,8 @@ function MetricCard({
   const isPartlyMeasured = metric.measured < metric.of;
   return (
     <li className="card">
-      <div className="card-name clip" title={definition.name}>
-        {definition.name}
+      <div className="card-name" title={definition.name}>
+        <span className="clip">{definition.name}</span>
         <Direction higherIsBetter={definition.higherIsBetter} />
       </div>
       <div className="card-value">
@@ -96,7 +96,6 @@ function Direction({ higherIsBetter }: { readonly higherIsBetter: boolean | null
   const Arrow = higherIsBetter ? ArrowUp : ArrowDown;
   return (
     <>
-      {' '}
       <Arrow size={11} aria-hidden="true" />
       <span className="visually-hidden">{higherIsBetter ? 'higher is better' : 'lower is better'}</span>
     </>

@@ -88,7 +88,7 @@ function RunButtons({ state, actions }: { readonly state: LoadedState; readonly 
   const inFlight = state.summary?.counts.running ?? 0;
   const canStop = status === 'running' || status === 'preparing';
   const canCancel = isActive(status);
-  const canResume = !isActive(status) && missing > 0;
+  const canResume = !isActive(status) && (missing > 0 || status === 'interrupted' || status === 'paused');
   const { isBusy } = actions.action;
   useCommand('run.stop', canStop ? actions.stop : null);
   useCommand('run.cancel', canCancel ? actions.cancel : null);
@@ -129,7 +129,9 @@ function RunButtons({ state, actions }: { readonly state: LoadedState; readonly 
             onClick={() => actions.resume()}
           >
             Resume
-            <span className="says">run the {formatPlural(missing, 'missing episode')}</span>
+            <span className="says">
+              {missing > 0 ? `run the ${formatPlural(missing, 'missing episode')}` : 'finish the run'}
+            </span>
           </button>
         </Tip>
       ) : null}

@@ -73,6 +73,12 @@ describe('histogram', () => {
     expect(histogram(values).reduce((sum, bin) => sum + bin.count, 0)).toBe(500);
     expect(histogram([2.5, 2.5]).reduce((sum, bin) => sum + bin.count, 0)).toBe(2);
     expect(histogram([])).toEqual([]);
+    const steps = Array.from({ length: 400 }, (_unused, at) => at * 1.2);
+    expect(
+      histogram(steps)
+        .slice(0, 3)
+        .map((bin) => bin.from),
+    ).toEqual([0, 50, 100]);
   });
 
   it('takes steps of finished episodes only', () => {

@@ -46,7 +46,7 @@ export interface Bin {
   readonly count: number;
 }
 
-/** Equal bins; whole numbers with few distinct values get one bin each (from = to). */
+/** Equal bins that begin at round numbers; whole numbers with few distinct values get one bin each (from = to). */
 export function histogram(values: readonly number[], greatestBins = 24): Bin[] {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return [];
@@ -60,14 +60,24 @@ export function histogram(values: readonly number[], greatestBins = 24): Bin[] {
     for (const value of finite) counts[value - least] = (counts[value - least] ?? 0) + 1;
     return counts.map((count, at) => ({ from: least + at, to: least + at, count }));
   }
-  const bins = Math.min(greatestBins, Math.max(4, Math.ceil(Math.sqrt(finite.length))));
-  const width = (greatest - least) / bins || 1;
-  const counts = Array.from({ length: bins }, () => 0);
+  const wanted = Math.min(greatestBins, Math.max(4, Math.ceil(Math.sqrt(finite.length))));
+  const width = niceWidth((greatest - least) / wanted);
+  const start = Math.floor(least / width) * width;
+  const counts = Array.from({ length: Math.floor((greatest - start) / width) + 1 }, () => 0);
   for (const value of finite) {
-    const bin = Math.min(bins - 1, Math.floor((value - least) / width));
+    const bin = Math.min(counts.length - 1, Math.floor((value - start) / width));
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
-  return counts.map((count, at) => ({ from: least + at * width, to: least + (at + 1) * width, count }));
+  const edge = (at: number): number => Number((start + at * width).toPrecision(12));
+  return counts.map((count, at) => ({ from: edge(at), to: edge(at + 1), count }));
+}
+
+/** The next of 1, 2, 5 times a power of ten, so that bins begin at round numbers. */
+function niceWidth(width: number): number {
+  if (!(width > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(width));
+  const factor = [1, 2, 5, 10].find((candidate) => candidate * power >= width * (1 - 1e-9)) ?? 10;
+  return factor * power;
 }
 
 export function metricValues(rows: Iterable<EpisodeRow>, metric: string): number[] {

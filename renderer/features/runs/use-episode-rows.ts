@@ -41,7 +41,8 @@ export function useEpisodeRows(session: RunSession, metrics: readonly string[]):
     index.setView({ statuses, accepts, sort, groupByError: group });
     session.touch();
   }, [index, session, statuses, accepts, sort, group]);
-  useEffect(holdOrLetGo, [holdOrLetGo]);
+  // Also after another view: ranking everything anew let all rows go.
+  useEffect(holdOrLetGo, [holdOrLetGo, statuses, accepts, sort, group]);
   useEffect(() => () => index.hold(0), [index]);
 
   // `version` stands for the rows, which change in place.

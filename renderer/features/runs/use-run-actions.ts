@@ -16,9 +16,11 @@ export interface RunActions {
   readonly openFolder: () => void;
 }
 
-export function useRunActions(runId: string): RunActions {
+/** `shared`: whose busy state and failure it is, where a page shows them for several places. */
+export function useRunActions(runId: string, shared?: Action): RunActions {
   const { client, store, navigation } = useStudio();
-  const action = useAction();
+  const own = useAction();
+  const action = shared ?? own;
   const { run } = action;
   const stop = useCallback(
     () => run(async () => void (await client.request('runs.stop', { runId }))),
