@@ -22,6 +22,7 @@ BUFFER_BYTES = 256 * 1024
 MAX_PARTS = 512
 
 _HEAD = struct.Struct("<2sBBIII")
+_HEAD_OF_ONE = struct.Struct("<2sBBIIIQ")
 _PADDING = (b"", b"\0" * 7, b"\0" * 6, b"\0" * 5, b"\0" * 4, b"\0" * 3, b"\0" * 2, b"\0")
 
 Frame = Tuple[str, List[Any]]
@@ -37,6 +38,12 @@ def build_frame(header: str, segments: List[Any]) -> List[Any]:
     text += b" " * (-len(text) & 7)
     if not segments:
         return [_HEAD.pack(MAGIC, VERSION, 0, len(text), 0, 0) + text]
+    if len(segments) == 1:
+        # One small array beside numbers is what most steps of an environment return.
+        length = _byte_length(segments[0])
+        if length < JOIN_BYTES and len(text) < JOIN_BYTES:
+            head = _HEAD_OF_ONE.pack(MAGIC, VERSION, 0, len(text), 1, 0, length)
+            return [b"".join((head, text, segments[0], _PADDING[length & 7]))]
     lengths = [_byte_length(segment) for segment in segments]
     total = HEAD_BYTES + 8 * len(segments) + len(text) + sum(lengths)
     if total > MAX_FRAME_BYTES or len(text) > MAX_HEADER_BYTES or len(segments) > MAX_SEGMENTS:

@@ -80,9 +80,14 @@ class Encoder:
         for key, member in value.items():
             if type(key) is not str or key[:1] == "$":
                 return self._encode_unusual_mapping(value, encoded)
-            # Texts and flags are most of what nodes return; a call each would be half of the cost.
+            # Texts, flags and rewards are most of what nodes return; a call each would be half of the cost.
             member_kind = type(member)
-            plain = member_kind is str or member_kind is bool or member is None
+            plain = (
+                member_kind is bool
+                or member_kind is str
+                or member is None
+                or (member_kind is float and member != 0.0 and member - member == 0.0)
+            )
             encoded[key] = member if plain else encode(member)
         return encoded
 
