@@ -41,6 +41,7 @@ const targets = {
         cli: 'main/hosts/cli.ts',
         studio: 'main/studio.ts',
         'node-host': 'main/nodeset/hosts/node-host.ts',
+        'model-host': 'main/inference/model-host-main.ts',
         'reaper-main': 'main/process/reaper-main.ts',
         'bulk-worker': 'main/store/bulk-worker.ts',
         agentcanvas: 'main/nodeset/author/agentcanvas.ts',

@@ -8,6 +8,8 @@ export interface EngineLayout {
   /** Shipped graphs, nodesets, models, Python host. */
   readonly resources: string;
   readonly nodeHost: string;
+  /** Runs one ONNX model. */
+  readonly modelHost: string;
   readonly reaper: string;
   /** Entry of the worker thread for bulk work. */
   readonly bulkWorker: URL;
@@ -25,6 +27,7 @@ export function engineLayout(from: string = import.meta.url): EngineLayout {
     return {
       resources: path.join(root, 'resources'),
       nodeHost: path.join(here, 'nodeset/hosts/node-host.ts'),
+      modelHost: path.join(here, 'inference/model-host-main.ts'),
       reaper: path.join(here, 'process/reaper-main.ts'),
       bulkWorker: new URL('./store/bulk-worker.ts', from),
       authorModule: path.join(here, 'nodeset/author/agentcanvas.ts'),
@@ -34,6 +37,7 @@ export function engineLayout(from: string = import.meta.url): EngineLayout {
   return {
     resources: firstExisting(path.join(here, '../resources'), path.join(here, '../../resources')),
     nodeHost: path.join(here, 'node-host.mjs'),
+    modelHost: path.join(here, 'model-host.mjs'),
     reaper: path.join(here, 'reaper-main.mjs'),
     bulkWorker: new URL('./bulk-worker.mjs', from),
     authorModule: path.join(here, 'agentcanvas.mjs'),

@@ -55,7 +55,8 @@ function portsOf(node: GraphNode, manifest: NodeManifest, slots: readonly IterIn
       return { inputs: [], outputs: [{ name: 'value', wireType, required: false }] };
     }
     case 'llmCall':
-    case 'imageViewer': {
+    case 'imageViewer':
+    case 'policy_onnx': {
       const inputs = configPorts(config.ports).map(({ name, wireType, required }) => ({
         name,
         wireType,

@@ -151,6 +151,15 @@ export class BatchEvalRunner {
     }
   }
 
+  /** A model that is missing or does not fit is an error before the start, not one of every episode. */
+  async #loadModels(): Promise<void> {
+    const { batching } = this.#ports;
+    if (!batching?.ready) return;
+    this.#show('loading models');
+    await batching.ready(this.#preparation.signal);
+    this.#throwIfInterrupted();
+  }
+
   async #endBatching(): Promise<void> {
     try {
       await this.#ports.batching?.[Symbol.asyncDispose]();
@@ -202,6 +211,7 @@ export class BatchEvalRunner {
     this.#throwIfInterrupted();
     // An unknown node type is an error before the start, not one of every episode.
     if (session.initial[0]) compileGraph(this.#graph, session.initial[0].catalog);
+    await this.#loadModels();
     return environment;
   }
 
