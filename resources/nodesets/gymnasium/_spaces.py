@@ -64,23 +64,26 @@ def plain_info(info: Any) -> Any:
         return {}
     plain = {}
     for name, value in info.items():
-        kept = _plain(value, 0)
+        kind = type(value)
+        # Simulators report a handful of float64 scalars with every step.
+        kept = float(value) if kind is numpy.float64 else value if kind in _SIMPLE else _plain(value, 0)
         if kept is not _DROPPED:
-            plain[str(name)] = kept
+            plain[name if type(name) is str else str(name)] = kept
     return plain
 
 
+_SIMPLE = frozenset((float, int, bool, str))
 _DROPPED = object()
 _SENDABLE = (str, bool, int, float, bytes)
 
 
 def _plain(value: Any, depth: int) -> Any:
+    if isinstance(value, numpy.generic):
+        return value.item() if value.dtype.kind in "biuf" else _DROPPED
     if value is None or isinstance(value, _SENDABLE):
         return value
     if isinstance(value, numpy.ndarray):
         return value if value.dtype.kind in "biufc" else _DROPPED
-    if isinstance(value, numpy.generic):
-        return value.item() if value.dtype.kind in "biuf" else _DROPPED
     if depth > 8:
         return _DROPPED
     if isinstance(value, dict):
