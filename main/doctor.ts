@@ -4,6 +4,8 @@ import os from 'node:os';
 import { promisify } from 'node:util';
 import type { RequestOutput } from './contract/api.ts';
 import { messageOf } from './base/errors.ts';
+import { interpreterChecks } from './doctor-interpreters.ts';
+import type { PythonProbe } from './nodeset/environments/python-probe.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
 
 type DoctorReport = RequestOutput<'doctor.run'>;
@@ -15,6 +17,7 @@ export interface DoctorOptions {
   readonly freeBytes: () => Promise<number>;
   readonly pauseBelowBytes: number;
   readonly python: string;
+  readonly probe: PythonProbe;
 }
 
 const run = promisify(execFile);
@@ -27,7 +30,8 @@ export async function examine(options: DoctorOptions): Promise<DoctorReport> {
     gpuCheck(),
     orphanCheck(),
   ]);
-  const all = [...checks, ...nodesetChecks(options.registry)];
+  const interpreters = await interpreterChecks(options.registry, options.probe);
+  const all = [...checks, ...interpreters, ...nodesetChecks(options.registry)];
   return { ok: all.every((check) => check.ok), checks: all };
 }
 

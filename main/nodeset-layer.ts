@@ -1,53 +1,77 @@
-// Processes and nodesets put together: one registry of children, the spawner, a launcher per language, the registry of
-// nodesets over library and workspace.
+// Processes and nodesets put together: one registry of children, the spawner, a launcher per language, the engine's own
+// node types, the registry of nodesets over library and workspace.
+import os from 'node:os';
 import path from 'node:path';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
+import type { Settings } from './contract/settings.ts';
 import { builtinManifestSource, createBuiltinCatalog } from './graph/builtin/catalog.ts';
+import { PolicyNodes, engineNodes } from './inference/onnx/policy-node.ts';
 import type { EngineLayout } from './layout.ts';
 import { createNodeLauncher } from './nodeset/hosts/node-launcher.ts';
-import { createPythonFinder } from './nodeset/hosts/python-finder.ts';
-import { createPythonLauncher } from './nodeset/hosts/python-launcher.ts';
-import { createInterpreterResolver } from './nodeset/interpreter-resolver.ts';
+import type { PythonProbe } from './nodeset/environments/python-probe.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
+import { createPythonLayer } from './nodeset/python-layer.ts';
 import { createNodesetRegistry } from './nodeset/registry.ts';
+import { sweepSharedFolders } from './nodeset/shared-folders.ts';
 import type { NodesetFolder } from './nodeset/scan.ts';
 import { createLocalProcessSpawner } from './nodeset/spawners/local-process.ts';
 import type { ProcessRegistry } from './process/ports.ts';
 import { createProcessRegistry } from './process/process-registry.ts';
+import { userFolder } from './store/workspace.ts';
 
 export interface NodesetLayerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly layout: EngineLayout;
   readonly cacheFolder: string;
+  /** Relative paths of models start here. */
+  readonly workspaceFolder: string;
   /** Beside the library, later ones win. */
   readonly folders: readonly NodesetFolder[];
   readonly isTrusted: (path: string) => Promise<boolean>;
   /** Interpreter of Python nodesets that name none; empty = python3 on PATH. */
   readonly python: string;
+  /** As they are now; without it `python` holds and nothing else is set. */
+  readonly settings?: () => Pick<Settings, 'python' | 'interpreters' | 'attachments'>;
 }
 
 export interface NodesetLayer extends AsyncDisposable {
   readonly registry: NodesetRegistry;
   readonly processes: ProcessRegistry;
+  readonly probe: PythonProbe;
 }
 
 export async function createNodesetLayer(options: NodesetLayerOptions): Promise<NodesetLayer> {
-  const { clock, logger, layout, cacheFolder, folders, isTrusted, python } = options;
+  const { clock, logger, layout, cacheFolder, workspaceFolder, folders, isTrusted } = options;
   const processes = await createProcessRegistry({ clock, reaperEntry: layout.reaper });
+  await sweepSharedFolders();
   const pythonFolder = path.join(layout.resources, 'python');
-  const resolveInterpreter = createInterpreterResolver(python === '' ? {} : { defaultInterpreter: python });
-  const interpreter = (): Promise<string> =>
-    resolveInterpreter({ wanted: undefined, baseFolder: pythonFolder });
+  const settings =
+    options.settings ?? (() => ({ python: options.python, interpreters: {}, attachments: [] }));
+  const python = createPythonLayer({
+    clock,
+    processes,
+    pythonFolder,
+    settings,
+    environmentsFolder: path.join(userFolder(process.env, process.platform), 'environments'),
+  });
+  const policies = new PolicyNodes({
+    models: { library: path.join(layout.resources, 'models'), workspace: workspaceFolder },
+    host: { clock, program: layout.modelHost, startHost: (start) => processes.startHost(start) },
+    cores: os.availableParallelism(),
+  });
   const registry = createNodesetRegistry({
     folders: [{ folder: path.join(layout.resources, 'nodesets'), origin: 'library' }, ...folders],
     cacheFolder,
-    builtins: { ...createBuiltinCatalog(), ...builtinManifestSource },
+    builtins: engineNodes({ ...createBuiltinCatalog(), ...builtinManifestSource }, policies),
     isTrusted,
     authorModule: layout.authorModule,
     logger,
-    findPython: createPythonFinder({ processes, clock, interpreter, pythonFolder }),
+    findPython: python.find,
+    interpreters: python.choice,
+    environments: python.environments,
+    attachments: () => settings().attachments,
     runtime: {
       clock,
       spawner: createLocalProcessSpawner(processes),
@@ -56,15 +80,18 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
           hostProgram: layout.nodeHost,
           compileCacheFolder: path.join(cacheFolder, 'code'),
         }),
-        python: createPythonLauncher({ pythonFolder, resolveInterpreter }),
+        python: python.launcher,
       },
     },
   });
   return {
     registry,
     processes,
+    probe: python.probe,
     async [Symbol.asyncDispose]() {
       await registry[Symbol.asyncDispose]();
+      await policies[Symbol.asyncDispose]();
+      await python.environments[Symbol.asyncDispose]();
       await processes[Symbol.asyncDispose]();
     },
   };

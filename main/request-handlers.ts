@@ -11,9 +11,10 @@ import type { PlayService } from './eval/play-service.ts';
 import type { RunService } from './eval/run-service.ts';
 import type { EventFeed } from './event-feed.ts';
 import { graphListItemOf } from './graph-source.ts';
-import { builtinManifests } from './graph/builtin/catalog.ts';
 import type { GraphLibrary } from './graph/library.ts';
 import type { EngineLayout } from './layout.ts';
+import { concernsNodesets, createNodesetHandlers } from './nodeset-handlers.ts';
+import type { PythonProbe } from './nodeset/environments/python-probe.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
 import { createPlayHandlers, createSaveHandlers } from './play-handlers.ts';
 import { createCompareHandlers } from './compare-handlers.ts';
@@ -42,9 +43,9 @@ export interface HandlerServices {
   readonly openFolder: ((folder: string) => Promise<void>) | undefined;
   readonly settings: () => Settings;
   readonly replaceSettings: (settings: Settings) => Promise<void>;
+  readonly pythonProbe: PythonProbe;
 }
 
-type NodesetRequests = Extract<keyof Handlers, `nodesets.${string}`>;
 type GraphRequests = Exclude<Extract<keyof Handlers, `graphs.${string}`>, `graphs.save${'Edited' | 'Copy'}`>;
 
 export function createHandlers(services: HandlerServices): Handlers {
@@ -57,7 +58,7 @@ export function createHandlers(services: HandlerServices): Handlers {
     'app.info': async () => appInfo(services),
     'guard.get': async () => ({ holder: guard.holder }),
     ...graphHandlers(services, writable),
-    ...nodesetHandlers(services),
+    ...createNodesetHandlers(services, writable),
     ...createRunHandlers(services, writable),
     ...createCompareHandlers(services),
     ...createReplayHandlers(services),
@@ -67,7 +68,9 @@ export function createHandlers(services: HandlerServices): Handlers {
     'settings.get': async () => ({ settings: settings(), path: access.workspace.settingsPath }),
     'settings.set': async ({ settings: next }) => {
       writable();
+      const mustScan = concernsNodesets(settings(), next);
       await services.replaceSettings(next);
+      if (mustScan) await services.registry.scan();
       return {};
     },
     'trust.list': async () => ({ folders: [...(await access.trust.folders())] }),
@@ -87,6 +90,7 @@ export function createHandlers(services: HandlerServices): Handlers {
         freeBytes: () => services.store.freeBytes(),
         pauseBelowBytes: settings().processLimits.pauseBelowFreeMb * 1e6,
         python: settings().python,
+        probe: services.pythonProbe,
       }),
     'shell.openFolder': async ({ runId }) => {
       if (!services.openFolder)
@@ -145,33 +149,5 @@ function graphHandlers(
       feed.publish('graphs.changed', {});
       return { ref: file.ref };
     },
-  };
-}
-
-function nodesetHandlers({ registry }: HandlerServices): Pick<Handlers, NodesetRequests> {
-  const nodes = (): RequestOutput<'nodesets.nodes'>['nodes'] =>
-    [
-      ...new Map(
-        registry
-          .list()
-          .flatMap(({ nodeTypes }) =>
-            nodeTypes.map((type) => [type, registry.manifests.manifestOf(type)] as const),
-          ),
-      ).values(),
-    ].filter((manifest) => manifest !== undefined);
-  return {
-    'nodesets.list': async () => ({ nodesets: [...registry.list()] }),
-    'nodesets.nodes': async () => ({ nodes: [...builtinManifests, ...nodes()] }),
-    'nodesets.load': async ({ name }, signal) => registry.load(name, { signal }),
-    'nodesets.unload': async ({ name }) => {
-      await registry.unload(name);
-      return {};
-    },
-    'nodesets.reload': async ({ name }) => registry.reload(name),
-    'nodesets.rescan': async () => {
-      await registry.scan();
-      return { nodesets: [...registry.list()] };
-    },
-    'nodesets.log': async ({ name }) => ({ lines: [...registry.logTail(name)] }),
   };
 }

@@ -14,6 +14,7 @@ import { EventFeed } from './event-feed.ts';
 import { createGraphSource } from './graph-source.ts';
 import { GraphLibrary } from './graph/library.ts';
 import { createShellHookRunner } from './graph/shell-hook-runner.ts';
+import { BatchedInferenceServer } from './inference/inference-server.ts';
 import { engineLayout, type EngineLayout } from './layout.ts';
 import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
 import { createHandlers, type HostKind } from './request-handlers.ts';
@@ -70,7 +71,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   let settings = await readSettings(access, feed);
 
   const opened = { clock, logger, layout, access, readOnly };
-  const nodesets = stack.use(await openNodesets(opened, settings));
+  const nodesets = stack.use(await openNodesets(opened, () => settings));
   const bulk = stack.use(createBulkThread(layout.bulkWorker));
   const store = stack.use(await openStore(opened, bulk));
   const library = openLibrary(opened);
@@ -110,6 +111,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     play,
     feed,
     replaceSettings,
+    pythonProbe: nodesets.probe,
   };
   const dispatcher = createDispatcher({ handlers: createHandlers(services), logger });
   const resources = stack.move();
@@ -134,9 +136,12 @@ interface Opened {
   readonly readOnly: boolean;
 }
 
-function openNodesets({ clock, logger, layout, access }: Opened, settings: Settings): Promise<NodesetLayer> {
+function openNodesets(
+  { clock, logger, layout, access }: Opened,
+  settings: () => Settings,
+): Promise<NodesetLayer> {
   const { workspace, trust } = access;
-  const folders = [workspace.nodesetsFolder, ...settings.nodesetFolders].map((folder) => ({
+  const folders = [workspace.nodesetsFolder, ...settings().nodesetFolders].map((folder) => ({
     folder,
     origin: 'workspace' as const,
   }));
@@ -146,9 +151,11 @@ function openNodesets({ clock, logger, layout, access }: Opened, settings: Setti
     logger,
     layout,
     cacheFolder,
+    workspaceFolder: workspace.folder,
     folders,
     isTrusted: (file) => trust.trusts(file),
-    python: settings.python,
+    python: settings().python,
+    settings,
   });
 }
 
@@ -195,6 +202,12 @@ function createRunService(shared: SharedPorts, workspace: Workspace): RunService
     newRunId: () => createRunId(shared.clock),
     provenance: (known) => collectProvenance({ ...known, appVersion, workspaceFolder: workspace.folder }),
     hooks: createShellHookRunner(),
+    batching: ({ config }) =>
+      new BatchedInferenceServer({
+        clock: shared.clock,
+        batching: config.batching,
+        limits: { batchMs: shared.settings().deadlines.batchSec * 1000 },
+      }),
   });
 }
 

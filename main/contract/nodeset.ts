@@ -136,6 +136,23 @@ export type NodesetManifest = z.infer<typeof nodesetManifest>;
 
 export const nodesetState = z.enum(['found', 'loading', 'loaded', 'failed', 'unloading']);
 
+/** The environment of packages a Python nodeset asks for (`uv:` or a PEP 723 block), which the app builds. */
+export const nodesetEnvironment = z.object({
+  state: z.enum(['missing', 'building', 'ready', 'failed']),
+  /** Requirement specifiers, as stated. */
+  requirements: z.array(z.string()),
+  /** Version specifier; empty = any. */
+  requiresPython: z.string().default(''),
+  /** What builds it on the command line. */
+  command: z.string(),
+  stage: z.string().optional(),
+  elapsedMs: z.number().optional(),
+  /** Why it failed. */
+  message: z.string().optional(),
+  folder: z.string().optional(),
+});
+export type NodesetEnvironment = z.infer<typeof nodesetEnvironment>;
+
 /** A line of the Nodesets page and of `nodesets list`. */
 export const nodesetSummary = z.object({
   name: z.string(),
@@ -148,7 +165,14 @@ export const nodesetSummary = z.object({
   stage: z.string().optional(),
   nodeTypes: z.array(z.string()).default([]),
   sourceHash: z.string().default(''),
+  /** Where its code runs: in the engine, in processes of its own, or at a URL the app does not own. */
+  mode: z.enum(['local', 'server', 'attached']).optional(),
+  /** As the nodeset states it. */
   interpreter: z.string().optional(),
+  /** The program that is used, once it is known, and who chose it. */
+  interpreterPath: z.string().optional(),
+  interpreterFrom: z.enum(['settings', 'nodeset', 'script', 'default']).optional(),
+  environment: nodesetEnvironment.optional(),
   error: z.string().optional(),
   errorCode: z.enum(errorCodeNames).optional(),
   processes: z

@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { diagnostic, graphDefinition } from './graph.ts';
 import { compareRequests } from './compare.ts';
-import { compareRequests } from './compare.ts';
 import { errorInfo } from './error.ts';
 import { evalConfig } from './eval-config.ts';
 import { evalMetadata, nodeManifest, nodesetSummary, panelInfo, panelState } from './nodeset.ts';
@@ -17,7 +16,6 @@ import {
   workerView,
 } from './run.ts';
 import { canvasRequests } from './play.ts';
-import { replayRequests, transferRequests } from './replay.ts';
 import { replayRequests, transferRequests } from './replay.ts';
 import { settings } from './settings.ts';
 
@@ -122,9 +120,6 @@ export const doctorCheck = z.object({
 const pageOf = <T extends z.ZodType>(row: T) => z.object({ rows: z.array(row), total: z.number().int() });
 
 export const requests = {
-  ...compareRequests,
-  ...replayRequests,
-  ...transferRequests,
   ...compareRequests,
   ...replayRequests,
   ...transferRequests,

@@ -21,6 +21,16 @@ export const processLimits = z.object({
 });
 export type ProcessLimits = z.infer<typeof processLimits>;
 
+/** A nodeset server at a URL that the app does not own. */
+export const attachment = z.object({
+  /** Name of the nodeset here; its node types begin with it. */
+  name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/),
+  url: z.url({ protocol: /^https?$/ }),
+  /** Environment variable that holds the bearer token; empty = none. The token itself is never stored. */
+  tokenEnv: z.string().default(''),
+});
+export type Attachment = z.infer<typeof attachment>;
+
 export const settings = z.object({
   appearance: z.object({ theme: z.enum(['system', 'light', 'dark']).default('system') }).prefault({}),
   python: z
@@ -28,6 +38,9 @@ export const settings = z.object({
     .default('')
     .describe('Interpreter for Python nodesets that name none; empty = python3 on PATH'),
   nodesetFolders: z.array(z.string()).default([]),
+  /** Nodeset to the interpreter it shall use, whatever it names itself. */
+  interpreters: z.record(z.string(), z.string()).default({}),
+  attachments: z.array(attachment).default([]),
   deadlines: deadlines.prefault({}),
   processLimits: processLimits.prefault({}),
   perStepBudgetSec: z.number().positive().nullable().default(null),

@@ -8,6 +8,7 @@ import { sha256, stableHash } from '../base/stable-hash.ts';
 import { nodesetManifest, type NodesetManifest } from '../contract/nodeset.ts';
 import { writeWhole } from './cache-file.ts';
 import type { NodesetCompiler } from './compile.ts';
+import type { InterpreterChoice } from './interpreter-choice.ts';
 import { describeInProcess, type NodesetRuntime } from './start-live.ts';
 import type { NodesetSource, NodesetVersion } from './version.ts';
 
@@ -17,12 +18,21 @@ export interface DescriberOptions {
   readonly runtime: NodesetRuntime;
   /** From the handshake to the manifest: imports only. Default 60 s for TypeScript, 10 min for Python. */
   readonly describeMs?: Partial<Readonly<Record<NodesetSource['language'], number>>> | undefined;
+  /** Fixes the interpreter of each version; without it the launcher resolves what the source names. */
+  readonly interpreters?: Pick<InterpreterChoice, 'choose'> | undefined;
+  /** Asks a server at a URL what it is. */
+  readonly describeAttached?: AttachedDescriber | undefined;
 }
+
+export type AttachedDescriber = (source: NodesetSource, signal?: AbortSignal) => Promise<NodesetManifest>;
 
 export interface Describer {
   /** Rejects with `nodeset_failed`, or what befell the process. */
   describe(source: NodesetSource, signal?: AbortSignal): Promise<NodesetVersion>;
 }
+
+/** Environments and caches beside a nodeset hold thousands of files that are not its own. */
+const notOwn = /^\.|^__pycache__$|^node_modules$|^site-packages$|venv$/;
 
 /** Raise when the same sources would give another manifest. */
 const manifestFormat = 1;
@@ -40,8 +50,11 @@ export function createDescriber(options: DescriberOptions): Describer {
     path.join(folder, `${name}-${hash.slice(0, 24)}.manifest.json`);
 
   const artifactOf = async (source: NodesetSource): Promise<Omit<NodesetVersion, 'manifest'>> => {
-    if (source.language === 'python')
-      return { source, bundlePath: undefined, hash: await hashOfPython(source) };
+    if (source.language === 'python') {
+      const interpreter = await options.interpreters?.choose(source);
+      const hash = await hashOfPython(source, interpreter?.path);
+      return { source, bundlePath: undefined, hash, interpreter };
+    }
     const { bundlePath, hash } = await compiler.compile(source);
     return { source, bundlePath, hash };
   };
@@ -66,11 +79,25 @@ export function createDescriber(options: DescriberOptions): Describer {
 
   return {
     async describe(source, signal) {
+      if (source.origin === 'attached') return await describeServer(source, options.describeAttached, signal);
       const artifact = await artifactOf(source);
       const cached = await readManifest(fileOf(source.name, artifact.hash), artifact.hash);
       return { ...artifact, manifest: cached ?? (await ask(artifact, signal)) };
     },
   };
+}
+
+/** Never cached: what answers at a URL may be another one tomorrow. */
+async function describeServer(
+  source: NodesetSource,
+  describe: AttachedDescriber | undefined,
+  signal: AbortSignal | undefined,
+): Promise<NodesetVersion> {
+  if (!describe)
+    throw new StudioError('unsupported', 'this host cannot attach to servers; start it with a workspace');
+  const manifest = await describe(source, signal);
+  const hash = stableHash({ url: source.path, manifest });
+  return { source, bundlePath: undefined, hash, manifest };
 }
 
 async function readManifest(file: string, hash: string): Promise<NodesetManifest | undefined> {
@@ -83,16 +110,17 @@ async function readManifest(file: string, hash: string): Promise<NodesetManifest
 }
 
 /** The nodeset's own Python files; packages of its interpreter are not looked at. */
-async function hashOfPython(source: NodesetSource): Promise<string> {
+async function hashOfPython(source: NodesetSource, interpreterPath: string | undefined): Promise<string> {
   const files = source.path === source.entry ? [source.entry] : await pythonFilesIn(source.path);
   const inputs = await Promise.all(files.map(async (file) => ({ file, hash: sha256(await readFile(file)) })));
-  return stableHash({ inputs, className: source.className, interpreter: source.interpreter ?? null });
+  const interpreter = interpreterPath ?? source.interpreter ?? null;
+  return stableHash({ inputs, className: source.className, interpreter });
 }
 
 async function pythonFilesIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.py'))
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .sort();
+  const entries = await readdir(folder, { withFileTypes: true });
+  const inside = entries.filter((entry) => entry.isDirectory() && !notOwn.test(entry.name));
+  const deeper = await Promise.all(inside.map((entry) => pythonFilesIn(path.join(folder, entry.name))));
+  const here = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.py'));
+  return [...here.map((entry) => path.join(folder, entry.name)), ...deeper.flat()].sort();
 }

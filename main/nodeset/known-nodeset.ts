@@ -1,6 +1,6 @@
 // One nodeset as the registry knows it: its source, current version, whether it is loaded, and what runs of it.
 import type { StudioError } from '../base/errors.ts';
-import type { NodesetSummary } from '../contract/nodeset.ts';
+import type { NodesetEnvironment, NodesetManifest, NodesetSummary } from '../contract/nodeset.ts';
 import type { HostProcess } from '../process/ports.ts';
 import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
 import type { SharedLease } from './shared-pool.ts';
@@ -17,6 +17,7 @@ export class KnownNodeset {
   readonly #onChange: (changed: KnownNodeset) => void;
   readonly #replicas = new Set<ReplicaNodeset>();
   #version: NodesetVersion | undefined;
+  #environment: NodesetEnvironment | undefined;
   #situation: Situation = { kind: 'found' };
   /** A replicated nodeset is loaded without one: its processes belong to sessions. */
   #lease: SharedLease | undefined;
@@ -42,8 +43,15 @@ export class KnownNodeset {
   }
 
   isFor(source: NodesetSource): boolean {
-    const { entry, className, interpreter } = this.source;
-    return entry === source.entry && className === source.className && interpreter === source.interpreter;
+    const { entry, className, interpreter, interpreterIsCode, script, tokenEnv } = this.source;
+    return (
+      entry === source.entry &&
+      className === source.className &&
+      interpreter === source.interpreter &&
+      interpreterIsCode === source.interpreterIsCode &&
+      script === source.script &&
+      tokenEnv === source.tokenEnv
+    );
   }
 
   /** Loads, unloads and reloads of one nodeset happen one after the other. */
@@ -57,6 +65,17 @@ export class KnownNodeset {
     this.#version = version;
     if (this.#situation.kind === 'failed') this.#change({ kind: 'found' });
     else this.#onChange(this);
+  }
+
+  get environment(): NodesetEnvironment | undefined {
+    return this.#environment;
+  }
+
+  /** What it needs to have built changed, or how far that is. */
+  showEnvironment(environment: NodesetEnvironment | undefined): void {
+    if (this.#environment === undefined && environment === undefined) return;
+    this.#environment = environment;
+    this.#onChange(this);
   }
 
   /** The next one to need it reads the sources again. */
@@ -101,7 +120,7 @@ export class KnownNodeset {
   }
 
   summary(sharedRunning: readonly LiveNodeset[]): NodesetSummary {
-    const { name, language, origin, path, interpreter } = this.source;
+    const { name, language, origin, path } = this.source;
     const manifest = this.#version?.manifest;
     const replicas = [...this.#replicas].map(({ instance, host }) => processOf(instance, host));
     const servers = sharedRunning.map(({ host }) => (host ? processOf(name, host) : undefined));
@@ -120,7 +139,19 @@ export class KnownNodeset {
       processes: [...replicas, ...servers].filter((each) => each !== undefined),
       ...('stage' in situation && situation.stage !== undefined && { stage: situation.stage }),
       ...(situation.kind === 'failed' && { error: situation.error.message, errorCode: situation.error.code }),
-      ...(interpreter !== undefined && { interpreter }),
+      ...this.#interpreterFacts(),
+      mode: modeOf(this.source, manifest),
+    };
+  }
+
+  #interpreterFacts(): Partial<NodesetSummary> {
+    const { interpreter, interpreterIsCode } = this.source;
+    const chosen = this.#version?.interpreter;
+    const stated = interpreter ?? (interpreterIsCode ? 'code in server_python' : undefined);
+    return {
+      ...(stated !== undefined && { interpreter: stated }),
+      ...(chosen && { interpreterPath: chosen.path, interpreterFrom: chosen.from }),
+      ...(this.#environment && { environment: this.#environment }),
     };
   }
 
@@ -128,6 +159,13 @@ export class KnownNodeset {
     this.#situation = situation;
     this.#onChange(this);
   }
+}
+
+function modeOf(source: NodesetSource, manifest: NodesetManifest | undefined): NodesetSummary['mode'] {
+  if (source.origin === 'attached') return 'attached';
+  return source.language === 'typescript' && (manifest?.parallelism ?? 'shared') === 'shared'
+    ? 'local'
+    : 'server';
 }
 
 function processOf(

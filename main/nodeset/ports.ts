@@ -152,6 +152,16 @@ export interface NodesetRegistry extends AsyncDisposable {
   unload(name: string): Promise<void>;
   reload(name: string): Promise<NodesetSummary>;
   logTail(name: string): readonly string[];
+  /** Modules a Python nodeset imports at its top level, as its syntax tree says. */
+  importsOf(name: string): readonly string[];
+  /** Builds what the nodeset asks for, then describes it anew. Joins a build that goes on; aborting ends it. */
+  buildEnvironment(name: string, limits?: { readonly signal?: AbortSignal }): Promise<NodesetSummary>;
+  cancelBuild(name: string): Promise<void>;
+  /** What a server at a URL calls itself. */
+  nameOfServer(
+    server: { readonly url: string; readonly tokenEnv: string },
+    signal?: AbortSignal,
+  ): Promise<string>;
   /** Throws `nodeset_failed` or `nodeset_unknown` after rolling back everything it started. */
   ensureNodesetsForGraph(nodesetNames: readonly string[], options: EnsureOptions): Promise<GraphSession>;
   onChange(listener: (summary: NodesetSummary) => void): Disposable;

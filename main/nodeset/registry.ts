@@ -3,37 +3,29 @@
 import { createEmitter } from '../base/emitter.ts';
 import { throwIfAborted } from '../base/abort.ts';
 import { StudioError, messageOf, toStudioError } from '../base/errors.ts';
-import type { Logger } from '../base/logger.ts';
 import type { NodesetManifest, NodesetSummary } from '../contract/nodeset.ts';
 import type { ManifestSource } from '../graph/ports.ts';
+import { describeAttached, nameOfServer, type AttachedServer } from './attached-nodeset.ts';
 import { createNodesetCompiler } from './compile.ts';
-import { createDescriber, type Describer, type DescriberOptions } from './describe.ts';
+import { createDescriber, type Describer } from './describe.ts';
+import { EnvironmentBuilds } from './environments/environment-builds.ts';
 import { mapLimited } from './map-limited.ts';
 import { KnownNodeset } from './known-nodeset.ts';
 import type { ReplicaNodeset } from './live-nodeset.ts';
 import { createLogTails } from './log-tails.ts';
 import { nodesetOf } from './manifest.ts';
 import { pruneNodesetCache } from './prune-cache.ts';
-import type { EngineNodes, EnsureOptions, GraphSession, LoadStage, NodesetRegistry } from './ports.ts';
-import { findNodesets, type NodesetFolder, type PythonFinder } from './scan.ts';
+import type { EnsureOptions, GraphSession, LoadStage, NodesetRegistry } from './ports.ts';
+import { findNodesets, withAttached, type NodesetFolder, type PythonFinder } from './scan.ts';
 import { NodesetSession } from './session.ts';
 import { SharedPool } from './shared-pool.ts';
-import { startShared, type NodesetRuntime } from './start-live.ts';
-import { assertTrusted, type TrustPort } from './trust.ts';
+import { serverPorts, startShared, type NodesetRuntime } from './start-live.ts';
+import { refuseSharedEnvironment, startRefused, unknownNodesets } from './refusals.ts';
+import type { NodesetRegistryOptions } from './registry-options.ts';
+import { assertTrusted } from './trust.ts';
 import type { NodesetVersion } from './version.ts';
 
-export interface NodesetRegistryOptions {
-  /** In order of precedence, lowest first: library, then workspace. */
-  readonly folders: readonly NodesetFolder[];
-  readonly cacheFolder: string;
-  readonly builtins: EngineNodes;
-  readonly isTrusted: TrustPort;
-  readonly runtime: Omit<NodesetRuntime, 'logSinkFor'>;
-  readonly logger: Logger;
-  readonly findPython?: PythonFinder | undefined;
-  readonly authorModule?: string | undefined;
-  readonly describeMs?: DescriberOptions['describeMs'];
-}
+export type { NodesetRegistryOptions };
 
 /** Manifests are read in processes; more at once than cores only makes each slower. */
 const describedAtOnce = 2;
@@ -48,6 +40,7 @@ class WorkspaceRegistry implements NodesetRegistry {
   readonly #options: NodesetRegistryOptions;
   readonly #runtime: NodesetRuntime;
   readonly #describer: Describer;
+  readonly #builds: EnvironmentBuilds;
   readonly #pool: SharedPool;
   readonly #logs = createLogTails();
   readonly #known = new Map<string, KnownNodeset>();
@@ -66,7 +59,19 @@ class WorkspaceRegistry implements NodesetRegistry {
       cacheFolder,
       ...(authorModule !== undefined && { authorModule }),
     });
-    this.#describer = createDescriber({ cacheFolder, compiler, describeMs, runtime: this.#runtime });
+    this.#describer = createDescriber({
+      cacheFolder,
+      compiler,
+      describeMs,
+      runtime: this.#runtime,
+      interpreters: options.interpreters,
+      describeAttached: (source, signal) => describeAttached(source, serverPorts(this.#runtime), signal),
+    });
+    this.#builds = new EnvironmentBuilds({
+      interpreters: options.interpreters,
+      environments: options.environments,
+      logLineFor: (name) => this.#runtime.logSinkFor(name, 'environment'),
+    });
     this.#pool = new SharedPool({
       clock: this.#runtime.clock,
       logger,
@@ -79,12 +84,13 @@ class WorkspaceRegistry implements NodesetRegistry {
   }
 
   async scan(): Promise<void> {
-    const { folders, findPython, cacheFolder } = this.#options;
+    const { folders, findPython, cacheFolder, attachments } = this.#options;
     await pruneNodesetCache(cacheFolder, this.#runtime.clock.now());
-    const { sources, bad } = await findNodesets(
+    const onDisk = await findNodesets(
       folders,
       findPython && ((folder) => this.#findPython(findPython, folder)),
     );
+    const { sources, bad } = withAttached(onDisk, attachments?.() ?? []);
     const found = new Set([...sources, ...bad.map(({ source }) => source)].map(({ name }) => name));
     for (const [name, known] of this.#known) if (!found.has(name) && !known.isInUse) this.#known.delete(name);
     const idle = (known: KnownNodeset): boolean => !known.isInUse;
@@ -98,6 +104,30 @@ class WorkspaceRegistry implements NodesetRegistry {
     return [...this.#known.values()]
       .map((known) => this.#summaryOf(known))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  importsOf(name: string): readonly string[] {
+    return this.#known.get(name)?.source.imports ?? [];
+  }
+
+  async nameOfServer(server: AttachedServer, signal?: AbortSignal): Promise<string> {
+    return await nameOfServer(server, serverPorts(this.#runtime), signal);
+  }
+
+  async buildEnvironment(
+    name: string,
+    limits: { readonly signal?: AbortSignal } = {},
+  ): Promise<NodesetSummary> {
+    const known = this.#named(name);
+    // Its requirements may come from code, and what is installed runs code.
+    await this.#assertTrusted(known);
+    await this.#builds.build(known, limits.signal);
+    await this.#refresh(known);
+    return this.#summaryOf(known);
+  }
+
+  async cancelBuild(name: string): Promise<void> {
+    await this.#builds.cancel(this.#named(name));
   }
 
   manifest(name: string): NodesetManifest | undefined {
@@ -230,6 +260,7 @@ class WorkspaceRegistry implements NodesetRegistry {
     try {
       await this.#assertTrusted(known);
       const stop = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
+      await this.#builds.look(known);
       const version = await this.#describer.describe(known.source, stop);
       known.describe(version);
       return version;
@@ -266,6 +297,8 @@ class WorkspaceRegistry implements NodesetRegistry {
   }
 
   async #assertTrusted({ source }: KnownNodeset): Promise<void> {
+    // Nothing of an attached server runs here.
+    if (source.origin === 'attached') return;
     await assertTrusted(source, {
       isTrusted: this.#options.isTrusted,
       launcher: this.#runtime.launchers[source.language],
@@ -301,43 +334,4 @@ class WorkspaceRegistry implements NodesetRegistry {
 
 export function createNodesetRegistry(options: NodesetRegistryOptions): NodesetRegistry {
   return new WorkspaceRegistry(options);
-}
-
-function unknownNodesets(names: readonly string[], known: readonly string[]): StudioError {
-  const wanted = names.map((name) => `"${name}"`).join(', ');
-  const list = known.length > 0 ? [...known].sort().join(', ') : 'none';
-  return new StudioError(
-    'nodeset_unknown',
-    `no nodeset is named ${wanted}; known are: ${list}. Put it into the workspace's nodesets folder, or correct the graph`,
-    {
-      details: { unknown: [...names], known: [...known] },
-    },
-  );
-}
-
-/** Several workers on one panel would reset each other's episodes. */
-function refuseSharedEnvironment(versions: readonly NodesetVersion[], replicaCount: number): void {
-  const environments = versions.map(({ manifest }) => manifest).filter((manifest) => manifest.hasEnvPanel);
-  const [first] = environments;
-  if (!first || replicaCount <= 1 || environments.some((manifest) => manifest.parallelism === 'replicated'))
-    return;
-  throw new StudioError(
-    'unsupported',
-    `the environment "${first.name}" is shared, so ${replicaCount} workers would reset each other's episodes; give it parallelism "replicated", or use one worker`,
-    {
-      details: { nodeset: first.name, replicaCount },
-    },
-  );
-}
-
-/** What a graph's start reports: one code for all that can befall its nodesets, with the first failure as cause. */
-function startRefused(involved: readonly Pick<NodesetVersion, 'source'>[], thrown: unknown): StudioError {
-  const error = toStudioError(thrown, 'nodeset_failed');
-  if (['aborted', 'untrusted', 'nodeset_failed'].includes(error.code)) return error;
-  const names = involved.map(({ source }) => source.name).join(', ');
-  return new StudioError('nodeset_failed', `${error.message} (while starting ${names})`, {
-    cause: error,
-    scope: { phase: 'start', ...error.scope },
-    details: { ...error.details, causeCode: error.code },
-  });
 }

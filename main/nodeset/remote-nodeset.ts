@@ -11,6 +11,7 @@ import { ProcessLink, type EngineMethods, type HostLink } from './host-link.ts';
 import type { HostCommand } from './hosts/launcher.ts';
 import type { BatchBackend, CallLimits, EnvPanelClient } from './ports.ts';
 import { createProxyNodeType } from './proxy-node.ts';
+import { ownSharedFolder, removeSharedFolder } from './shared-folders.ts';
 import type { Spawner } from './spawners/spawner.ts';
 import type { StageReporter } from './stages.ts';
 import { evalMetadataFromWire, manifestFromWire } from './wire-form.ts';
@@ -59,7 +60,7 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
   } catch (error) {
     await host.kill();
     const logTail = host.process.stderrTail(20);
-    const failure = startFailure(start, error, logTail);
+    const failure = await explained(start, startFailure(start, error, logTail));
     stages.report('failed', { message: failure.message, logTail });
     throw failure;
   } finally {
@@ -79,10 +80,14 @@ async function launch(start: HostStart): Promise<HostProcess> {
       ...(logSink && { logSink }),
     });
   } catch (error) {
-    const failure = toStudioError(error, 'spawn_failed').within({ phase: 'start' });
+    const failure = await explained(start, toStudioError(error, 'spawn_failed').within({ phase: 'start' }));
     stages.report('failed', { message: failure.message });
     throw failure;
   }
+}
+
+async function explained({ command }: HostStart, failure: StudioError): Promise<StudioError> {
+  return (await command.explain?.(failure)) ?? failure;
 }
 
 /** What the host's own code did wrong is `nodeset_failed` with its trace; what befell the process keeps its code. */
@@ -102,8 +107,10 @@ function startFailure({ instance }: HostStart, thrown: unknown, stderrTail: read
 function attachFeatures(host: HostProcess, hello: unknown): void {
   if (!isRecord(hello) || !Array.isArray(hello['features'])) return;
   const folder = hello['shm_dir'];
-  if (hello['features'].includes('shm') && typeof folder === 'string')
-    host.connection.attachSharedMemory(folder);
+  if (!hello['features'].includes('shm') || typeof folder !== 'string') return;
+  host.connection.attachSharedMemory(ownSharedFolder(folder, host.process.pid));
+  // A host that is killed cannot remove it.
+  void host.process.exited.then(() => removeSharedFolder(folder));
 }
 
 function relayProgress(method: string, params: unknown, stages: StageReporter): void {

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Dirent } from 'node:fs';
 import path from 'node:path';
 import { StudioError, messageOf } from '../base/errors.ts';
+import type { Attachment } from '../contract/settings.ts';
 import type { NodesetSource } from './version.ts';
 
 export interface NodesetFolder {
@@ -35,8 +36,8 @@ const entryNames = ['nodeset.ts', 'nodeset.mts', 'nodeset.js', 'nodeset.mjs'];
 const singleFile = /^(?<name>[^._].*?)\.(?:ts|mts|js|mjs)$/;
 const notNodesets = /\.(?:d|test|spec|bench|config)\.[cm]?[jt]s$/;
 const skippedFolder = /^[._]|^node_modules$/;
-/** As deep as find_nodesets.py looks. */
-const deepestPython = 3;
+/** As deep as agentcanvas_host/scan.py looks. */
+const deepestPython = 6;
 const defaultExport = /export\s+default\b|\bas\s+default\b/;
 
 /** Later folders win over earlier ones: a workspace may replace what the library brings. */
@@ -61,6 +62,25 @@ export async function findNodesets(
   }
   const spoiled = new Set(bad.map(({ source }) => source));
   return { sources: [...byName.values()].filter((source) => !spoiled.has(source)), bad };
+}
+
+/** Servers at URLs beside what was found on disk. Of two with one name neither is used. */
+export function withAttached({ sources, bad }: ScanResult, attachments: readonly Attachment[]): ScanResult {
+  const attached = attachments.map(({ name, url, tokenEnv }): NodesetSource => ({
+    name,
+    path: url,
+    entry: url,
+    language: 'python',
+    origin: 'attached',
+    tokenEnv,
+  }));
+  const twice = attached.flatMap((source) => {
+    const other = sources.find(({ name }) => name === source.name);
+    return other ? [{ source: other, error: twoOfAName(other, source) }] : [];
+  });
+  const spoiled = new Set(twice.map(({ source }) => source.name));
+  const all = [...sources, ...attached].filter(({ name }) => !spoiled.has(name));
+  return { sources: all, bad: [...bad, ...twice] };
 }
 
 async function typescriptIn({ folder, origin }: NodesetFolder): Promise<readonly NodesetSource[]> {

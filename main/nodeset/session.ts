@@ -18,7 +18,7 @@ import type {
 import { createReplicaSet } from './replica-set.ts';
 import type { SharedLease, SharedPool } from './shared-pool.ts';
 import { startReplica, type NodesetRuntime } from './start-live.ts';
-import type { NodesetVersion } from './version.ts';
+import { runsPerWorker, type NodesetVersion } from './version.ts';
 
 export interface SessionOptions {
   readonly runtime: NodesetRuntime;
@@ -157,7 +157,7 @@ export class NodesetSession implements GraphSession {
   /** Leases are kept as they come, so that closing gives back those of a half-opened session. */
   async #openShared(signal: AbortSignal, guarded: <T>(work: Promise<T>) => Promise<T>): Promise<void> {
     const { pool, versions, onStage, logFolder, batching } = this.#options;
-    const shared = versions.filter(({ manifest }) => manifest.parallelism === 'shared');
+    const shared = versions.filter((version) => !runsPerWorker(version));
     const results = await Promise.allSettled(
       shared.map((version) => guarded(pool.acquire(version, { signal, onStage, logFolder }))),
     );
@@ -183,7 +183,7 @@ export class NodesetSession implements GraphSession {
   /** All replicas of a slot, or none. */
   async #startReplicas(slot: number, signal: AbortSignal): Promise<readonly ReplicaNodeset[]> {
     const { runtime, versions, onStage, logFolder } = this.#options;
-    const replicated = versions.filter(({ manifest }) => manifest.parallelism === 'replicated');
+    const replicated = versions.filter(runsPerWorker);
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
     const results = await Promise.allSettled(

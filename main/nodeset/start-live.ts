@@ -1,6 +1,7 @@
 // Turns a version of a nodeset into a running one: in the engine, as one supervised server, or as a replica.
 import type { Clock } from '../base/clock.ts';
 import type { LogSink } from '../process/ports.ts';
+import { startAttached, type ServerPorts } from './attached-nodeset.ts';
 import { deadlinesOf } from './deadlines.ts';
 import type { EngineMethods, ProcessLink } from './host-link.ts';
 import type { HostLauncher } from './hosts/launcher.ts';
@@ -19,6 +20,8 @@ export interface NodesetRuntime {
   readonly spawner: Spawner;
   readonly launchers: Readonly<Record<NodesetSource['language'], HostLauncher>>;
   readonly engineMethods?: EngineMethods | undefined;
+  /** Where tokens of attached servers are; default: the engine's own environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Every line a nodeset's process prints. */
   readonly logSinkFor: (nodeset: string, instance: string) => LogSink;
 }
@@ -35,9 +38,14 @@ export async function startShared(
   version: NodesetVersion,
   start: LiveStart,
 ): Promise<LiveNodeset> {
+  if (version.source.origin === 'attached') return await startAttached(version, serverPorts(runtime), start);
   return livesInEngine(version)
     ? await startInEngine(runtime, version, start)
     : await startServer(runtime, version, start);
+}
+
+export function serverPorts({ clock, environment = process.env }: NodesetRuntime): ServerPorts {
+  return { clock, environment };
 }
 
 /** `name#slot`: one worker's own process. */
@@ -54,8 +62,8 @@ export async function startReplica(
 /** A short-lived process that only says what the nodeset is. */
 export async function describeInProcess(
   runtime: NodesetRuntime,
-  version: Pick<NodesetVersion, 'source' | 'bundlePath'>,
-  limits: { readonly readyMs: number; readonly signal?: AbortSignal | undefined },
+  version: Pick<NodesetVersion, 'source' | 'bundlePath' | 'interpreter'>,
+  limits: Pick<LiveStart, 'signal' | 'onStage'> & { readonly readyMs: number },
 ): Promise<NodesetVersion['manifest']> {
   const { name } = version.source;
   const { link, manifest } = await startNodesetHost(
@@ -116,7 +124,7 @@ async function startProcess(
 
 async function hostStart(
   runtime: NodesetRuntime,
-  version: Pick<NodesetVersion, 'source' | 'bundlePath'>,
+  version: Pick<NodesetVersion, 'source' | 'bundlePath' | 'interpreter'>,
   start: LiveStart & { readonly instance: string; readonly readyMs: number },
 ): Promise<HostStart> {
   const { clock, spawner, engineMethods } = runtime;

@@ -1,4 +1,5 @@
 // How the host of a nodeset is started: a command line per language. Nothing runs here.
+import type { StudioError } from '../../base/errors.ts';
 import type { NodesetVersion } from '../version.ts';
 
 export interface HostCommand {
@@ -7,10 +8,12 @@ export interface HostCommand {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Makes of a failed start what its reader can act on. */
+  readonly explain?: ((failure: StudioError) => Promise<StudioError>) | undefined;
 }
 
 export interface LaunchRequest {
-  readonly version: Pick<NodesetVersion, 'source' | 'bundlePath'>;
+  readonly version: Pick<NodesetVersion, 'source' | 'bundlePath' | 'interpreter'>;
   /** `name#k`, or the nodeset's name. */
   readonly instance: string;
 }

@@ -5,7 +5,7 @@ import { withDeadline } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { StudioError } from '../../base/errors.ts';
 import type { ProcessRegistry } from '../../process/ports.ts';
-import type { FoundSources, NodesetFolder, PythonFinder } from '../scan.ts';
+import type { BadCandidate, NodesetFolder, PythonFinder } from '../scan.ts';
 import type { NodesetSource } from '../version.ts';
 
 export interface PythonFinderOptions {
@@ -18,28 +18,34 @@ export interface PythonFinderOptions {
 }
 
 const helperTimeoutMs = 30_000;
-const answerSchema = z.object({
-  nodesets: z.array(
-    z.union([
-      z.object({
-        file: z.string(),
-        class: z.string(),
-        name: z.string(),
-        server_python: z.string().nullish(),
-        server_env: z.record(z.string(), z.string()).optional(),
-      }),
-      z.object({ file: z.string(), error: z.string() }),
-    ]),
-  ),
+const stated = z.union([
+  z.object({ kind: z.literal('default') }),
+  z.object({ kind: z.literal('value'), value: z.string() }),
+  z.object({ kind: z.literal('conda'), environment: z.string() }),
+  z.object({ kind: z.literal('expression') }),
+]);
+const foundNodeset = z.object({
+  file: z.string(),
+  class_name: z.string(),
+  name: z.string(),
+  server_python: stated,
+  server_env: z.record(z.string(), z.coerce.string()).nullish(),
+  script: z.string().nullish(),
+  imports: z.array(z.string()).default([]),
 });
-type Found = z.infer<typeof answerSchema>['nodesets'][number];
+const answerSchema = z.object({
+  nodesets: z.array(foundNodeset),
+  problems: z.array(z.object({ file: z.string(), error: z.string() })),
+});
+type Place = Pick<NodesetSource, 'path' | 'entry' | 'language' | 'origin'>;
 
 export function createPythonFinder(options: PythonFinderOptions): PythonFinder {
   return async (folder) => {
     const answer = answerSchema.parse(JSON.parse(await askHelper(options, folder.folder)));
-    const found: FoundSources = { sources: [], bad: [] };
-    for (const entry of answer.nodesets) sort(found, folder, entry);
-    return found;
+    return {
+      sources: answer.nodesets.map((found) => sourceOf(found, placeOf(folder, found.file))),
+      bad: answer.problems.map((problem) => unreadable(problem, placeOf(folder, problem.file))),
+    };
   };
 }
 
@@ -65,24 +71,37 @@ async function askHelper(
   }
 }
 
-function sort({ sources, bad }: FoundSources, { folder, origin }: NodesetFolder, found: Found): void {
-  const home = path.dirname(found.file);
-  const isAlone = home === folder;
-  const place = { path: isAlone ? found.file : home, entry: found.file, language: 'python' as const, origin };
-  if ('error' in found) {
-    const name = path.basename(isAlone ? found.file : home, '.py');
-    bad.push({
-      source: { ...place, name },
-      error: new StudioError('nodeset_failed', `${found.file} cannot be read as Python: ${found.error}`),
-    });
-    return;
-  }
-  const source: NodesetSource = {
+function placeOf({ folder, origin }: NodesetFolder, file: string): Place {
+  const home = path.dirname(file);
+  return { path: home === folder ? file : home, entry: file, language: 'python', origin };
+}
+
+function sourceOf(found: z.infer<typeof foundNodeset>, place: Place): NodesetSource {
+  const { server_python: python, server_env: env, script, imports } = found;
+  return {
     ...place,
     name: found.name,
-    className: found.class,
-    interpreter: found.server_python ?? undefined,
-    env: found.server_env,
+    className: found.class_name,
+    interpreter:
+      python.kind === 'value'
+        ? python.value
+        : python.kind === 'conda'
+          ? `conda:${python.environment}`
+          : undefined,
+    interpreterIsCode: python.kind === 'expression',
+    script: script ?? undefined,
+    imports,
+    env: env ?? undefined,
   };
-  sources.push(source);
+}
+
+function unreadable(problem: { readonly file: string; readonly error: string }, place: Place): BadCandidate {
+  const name = path.basename(place.path, '.py');
+  return {
+    source: { ...place, name },
+    error: new StudioError(
+      'nodeset_failed',
+      `${problem.file} cannot be read as Python: ${problem.error}; correct it and scan again`,
+    ),
+  };
 }

@@ -2,25 +2,31 @@
 // PYTHONPATH. Nothing is installed into that interpreter.
 import path from 'node:path';
 import { StudioError } from '../../base/errors.ts';
+import type { PythonProbe } from '../environments/python-probe.ts';
 import type { InterpreterResolver } from '../interpreter-resolver.ts';
 import type { HostLauncher } from './launcher.ts';
+import { explainPythonFailure } from './python-failure.ts';
 
 export interface PythonLauncherOptions {
   /** Folder that holds `agentcanvas_host`. */
   readonly pythonFolder: string;
   readonly resolveInterpreter: InterpreterResolver;
+  /** Without it a failed start says only what the host said. */
+  readonly probe?: PythonProbe | undefined;
 }
 
 export function createPythonLauncher(options: PythonLauncherOptions): HostLauncher {
   return {
     async commandFor({ version, instance }) {
-      const { source } = version;
+      const { source, interpreter } = version;
       if (source.className === undefined)
         throw new StudioError('internal', `nodeset "${source.name}" has no class to serve`);
-      const command = await options.resolveInterpreter({
-        wanted: source.interpreter,
-        baseFolder: path.dirname(source.entry),
-      });
+      const command =
+        interpreter?.path ??
+        (await options.resolveInterpreter({
+          wanted: source.interpreter,
+          baseFolder: path.dirname(source.entry),
+        }));
       const args = [
         '-m',
         'agentcanvas_host',
@@ -35,7 +41,9 @@ export function createPythonLauncher(options: PythonLauncherOptions): HostLaunch
       const PYTHONPATH = inherited
         ? `${options.pythonFolder}${path.delimiter}${inherited}`
         : options.pythonFolder;
-      return { command, args, cwd: path.dirname(source.entry), env: { ...source.env, PYTHONPATH } };
+      const explain = (failure: StudioError): Promise<StudioError> =>
+        explainPythonFailure(failure, { nodeset: source.name, interpreter: command, probe: options.probe });
+      return { command, args, cwd: path.dirname(source.entry), env: { ...source.env, PYTHONPATH }, explain };
     },
   };
 }

@@ -1,0 +1,98 @@
+// What an interpreter is: one short isolated start of it. Answers are kept while the file does not change.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { withDeadline } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { StudioError, messageOf } from '../../base/errors.ts';
+import type { ProcessRegistry } from '../../process/ports.ts';
+
+const answer = z.object({
+  version: z.string(),
+  /** The real program: launchers of version managers cost a shell per start. */
+  executable: z.string(),
+  hasVenv: z.boolean(),
+  /** Of the modules asked about, those that cannot be found. */
+  missing: z.array(z.string()),
+});
+export type PythonFacts = z.infer<typeof answer>;
+
+export interface PythonProbe {
+  /** Rejects with `interpreter_not_found` when it does not run or is no Python 3. */
+  ask(interpreter: string, modules?: readonly string[]): Promise<PythonFacts>;
+}
+
+/** Also parsed by Python 2, so that it can say what it is. */
+const program = `
+import json, os, sys
+missing = []
+try:
+    from importlib.util import find_spec
+    def found(name):
+        try:
+            return find_spec(name) is not None
+        except Exception:
+            return False
+    missing = [name for name in sys.argv[1:] if not found(name)]
+    has_venv = found("venv") and found("ensurepip")
+except ImportError:
+    has_venv = False
+out = os.fdopen(3, "w")
+out.write(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "executable": os.path.abspath(sys.executable), "hasVenv": has_venv, "missing": missing}) + chr(10))
+out.close()
+`;
+const probeTimeoutMs = 30_000;
+
+export function createPythonProbe(options: {
+  readonly processes: Pick<ProcessRegistry, 'spawn'>;
+  readonly clock: Clock;
+}): PythonProbe {
+  const known = new Map<string, Promise<PythonFacts>>();
+  return {
+    async ask(interpreter, modules = []) {
+      const { mtimeMs } = await stat(interpreter).catch((error: unknown) => {
+        throw notUsable(interpreter, messageOf(error));
+      });
+      // Packages may be installed at any time; versions do not change under a file.
+      if (modules.length > 0) return await askNow(options, interpreter, modules);
+      const key = `${interpreter}\n${mtimeMs}`;
+      const answered = known.get(key) ?? askNow(options, interpreter, []);
+      known.set(key, answered);
+      answered.catch(() => known.delete(key));
+      return await answered;
+    },
+  };
+}
+
+async function askNow(
+  { processes, clock }: { readonly processes: Pick<ProcessRegistry, 'spawn'>; readonly clock: Clock },
+  interpreter: string,
+  modules: readonly string[],
+): Promise<PythonFacts> {
+  const child = await processes.spawn({
+    command: interpreter,
+    args: ['-c', program, ...modules],
+    cwd: path.parse(interpreter).root,
+    label: 'python-probe',
+  });
+  try {
+    const line = await withDeadline(child.handshakeLine, {
+      clock,
+      timeoutMs: probeTimeoutMs,
+      what: `asking ${interpreter} what it is`,
+    });
+    return answer.parse(JSON.parse(line));
+  } catch (error) {
+    await child.kill();
+    throw notUsable(interpreter, child.stderrTail(1)[0] ?? messageOf(error));
+  } finally {
+    await child.kill();
+  }
+}
+
+function notUsable(interpreter: string, why: string): StudioError {
+  return new StudioError(
+    'interpreter_not_found',
+    `${interpreter} cannot be used as a Python interpreter: ${why}; name another one in Settings or on the Nodesets page`,
+  );
+}
