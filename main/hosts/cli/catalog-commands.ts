@@ -1,10 +1,11 @@
-// `agentcanvas graphs …`, `nodesets …` and `doctor`.
+// `agentcanvas graphs …` and `doctor`.
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { diagnosticText, runCommand, type CommandContext, type GlobalOptions } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { number } from './format.ts';
+import { addNodesetCommands } from './nodeset-commands.ts';
 import { table } from './output.ts';
 
 export function addCatalogCommands(program: Command, context: CommandContext): void {
@@ -92,41 +93,6 @@ function addGraphCommands(program: Command, context: CommandContext, options: ()
           found.diagnostics.some((entry) => entry.severity === 'error') ||
           found.environments.some((entry) => entry.error !== null);
         return failed ? exitCodes.invalid : exitCodes.ok;
-      }),
-    );
-}
-
-function addNodesetCommands(program: Command, context: CommandContext, options: () => GlobalOptions): void {
-  const nodesets = program.command('nodesets').description('Environments, policies and tools');
-  nodesets.command('list').action(() =>
-    runCommand(context, options(), async (client, output) => {
-      const { nodesets: items } = await client.request('nodesets.list', {});
-      for (const item of items) output.emit(item);
-      const rows = items.map((item) => [
-        item.name,
-        item.origin,
-        item.language,
-        item.parallelism,
-        item.state,
-        String(item.nodeTypes.length),
-        item.error?.split('\n')[0] ?? item.description,
-      ]);
-      for (const line of table([
-        ['nodeset', 'from', 'language', 'parallelism', 'state', 'nodes', 'description'],
-        ...rows,
-      ]))
-        output.print(line);
-    }),
-  );
-  nodesets
-    .command('load')
-    .description('Start a nodeset once and show whether it comes up')
-    .argument('<name>')
-    .action((name: string) =>
-      runCommand(context, options(), async (client, output) => {
-        const summary = await client.request('nodesets.load', { name });
-        output.emit(summary);
-        output.print(`${summary.name}: ${summary.state}, ${summary.nodeTypes.length} node types`);
       }),
     );
 }
