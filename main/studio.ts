@@ -16,6 +16,7 @@ import { GraphLibrary } from './graph/library.ts';
 import { createShellHookRunner } from './graph/shell-hook-runner.ts';
 import { BatchedInferenceServer } from './inference/inference-server.ts';
 import { engineLayout, type EngineLayout } from './layout.ts';
+import { openLogFiles } from './log-files.ts';
 import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
 import { createHandlers, type HostKind } from './request-handlers.ts';
 import { atomicWrite } from './store/atomic-write.ts';
@@ -58,18 +59,51 @@ export interface Studio extends AsyncDisposable {
 /** Throws `workspace_busy`, `read_only` or `corrupt`; then nothing is left open. */
 export async function createStudio(options: StudioOptions): Promise<Studio> {
   await using stack = new AsyncDisposableStack();
-  const { logger = silentLogger, readOnly = false } = options;
+  const { opened, nodesets, feed, library, parts, replaceSettings } = await openParts(options, stack);
+  const { access, layout, readOnly, logger } = opened;
+  const runs = stack.use(createRunService(parts, access.workspace));
+  if (!readOnly) await runs.recover();
+  const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner() }));
+  const { host, openFolder } = options;
+  const own = { host, openFolder, layout, access, readOnly, pythonProbe: nodesets.probe };
+  const handlers = createHandlers({ ...parts, ...own, library, runs, play, feed, replaceSettings });
+  const dispatcher = createDispatcher({ handlers, logger });
+  const resources = stack.move();
+  return {
+    dispatcher,
+    feed,
+    logger,
+    layout,
+    workspaceFolder: access.workspace.folder,
+    announce: async (address) => access.lock?.announce(address),
+    activeRun: () => (parts.guard.holder?.kind === 'eval' ? parts.guard.holder.label : null),
+    killAll: () => void nodesets.processes.stopAll({ deadlineMs: 0 }),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+interface Parts {
+  readonly opened: Opened;
+  readonly nodesets: NodesetLayer;
+  readonly feed: EventFeed;
+  readonly library: GraphLibrary;
+  readonly parts: SharedPorts;
+  readonly replaceSettings: (next: Settings) => Promise<void>;
+}
+
+/** Workspace, processes, nodesets and store: what the services are built on. */
+async function openParts(options: StudioOptions, stack: AsyncDisposableStack): Promise<Parts> {
+  const { readOnly = false } = options;
   const clock = systemClock;
   const layout = engineLayout();
   const access = stack.use(
     await openWorkspace({ workspace: options.workspace, readOnly, resources: layout.resources }),
   );
+  const logger = options.logger ?? openLog(access, readOnly, stack);
   for (const folder of options.trust ?? [])
     await access.trust.add(path.resolve(process.env['INIT_CWD'] ?? process.cwd(), folder));
-  const { workspace } = access;
   const feed = stack.use(new EventFeed(clock));
   let settings = await readSettings(access, feed);
-
   const opened = { clock, logger, layout, access, readOnly };
   const nodesets = stack.use(await openNodesets(opened, () => settings));
   const bulk = stack.use(createBulkThread(layout.bulkWorker));
@@ -78,54 +112,28 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   const { registry } = nodesets;
   await registry.scan();
   stack.use(registry.onChange((nodeset) => feed.publish('nodeset.changed', { nodeset })));
-  const graphs = createGraphSource(library, registry.manifests);
-  const guard = createExecutionGuard(clock);
-  const parts = {
+  const parts: SharedPorts = {
     clock,
     logger,
     store,
     registry,
-    guard,
-    graphs,
+    guard: createExecutionGuard(clock),
+    graphs: createGraphSource(library, registry.manifests),
     events: feed,
     settings: () => settings,
     sequence: () => feed.sequence,
   };
-  const runs = stack.use(createRunService(parts, workspace));
-  if (!readOnly) await runs.recover();
-  const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner() }));
   const replaceSettings = async (next: Settings): Promise<void> => {
     await access.settings.write(next);
     settings = next;
   };
-  const { host, openFolder } = options;
-  const services = {
-    ...parts,
-    host,
-    openFolder,
-    layout,
-    access,
-    readOnly,
-    library,
-    runs,
-    play,
-    feed,
-    replaceSettings,
-    pythonProbe: nodesets.probe,
-  };
-  const dispatcher = createDispatcher({ handlers: createHandlers(services), logger });
-  const resources = stack.move();
-  return {
-    dispatcher,
-    feed,
-    logger,
-    layout,
-    workspaceFolder: workspace.folder,
-    announce: async (address) => access.lock?.announce(address),
-    activeRun: () => (guard.holder?.kind === 'eval' ? guard.holder.label : null),
-    killAll: () => void nodesets.processes.stopAll({ deadlineMs: 0 }),
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
+  return { opened, nodesets, feed, library, parts, replaceSettings };
+}
+
+/** A reader of somebody else's workspace writes nothing into it. */
+function openLog(access: WorkspaceAccess, readOnly: boolean, stack: AsyncDisposableStack): Logger {
+  if (readOnly) return silentLogger;
+  return stack.use(openLogFiles(path.join(access.workspace.cacheFolder, 'logs'))).logger;
 }
 
 interface Opened {
