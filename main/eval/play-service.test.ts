@@ -35,7 +35,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await play[Symbol.asyncDispose]();
-  expect(bench.processes.list().filter(({ label }) => label.includes('#'))).toEqual([]);
   await bench[Symbol.asyncDispose]();
   await removeWorkspace(folder);
 });
@@ -159,6 +158,14 @@ describe('Play', () => {
       status: 'idle',
       error: null,
     });
+    expect(bench.guard.holder).toBeNull();
+  });
+
+  it('leaves no process and no guard behind when the engine closes during a run', async () => {
+    start({ stepDelayMs: 60_000 });
+    await until(({ step }) => step === 1);
+    await play[Symbol.asyncDispose]();
+    expect(bench.processes.list().filter(({ label }) => label.includes('#'))).toEqual([]);
     expect(bench.guard.holder).toBeNull();
   });
 });

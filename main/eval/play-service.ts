@@ -205,13 +205,17 @@ export class PlayService implements AsyncDisposable {
     this.#preparing = controller;
     this.#error = null;
     this.#setStatus('preparing');
-    this.#work = this.#sessionFor(graphNodesets(definition), controller.signal)
-      .then((session) => next(session, controller.signal))
-      .catch((thrown: unknown) => {
+    const work = async (): Promise<void> => {
+      try {
+        const session = await this.#sessionFor(graphNodesets(definition), controller.signal);
+        await next(session, controller.signal);
+      } catch (thrown) {
         const error = toStudioError(thrown);
         this.#error = error.code === 'aborted' ? null : errorInfoOf(error);
         this.#end('idle');
-      });
+      }
+    };
+    this.#work = work();
   }
 
   async #sessionFor(nodesets: readonly string[], signal: AbortSignal): Promise<PlaySession> {

@@ -116,7 +116,7 @@ export class PlaySession implements AsyncDisposable {
       const { state } = await chooseEpisode({
         panel: panel.client,
         info: panel.info,
-        selectors: seed === undefined || seed === null ? {} : { seed: String(seed) },
+        selectors: typeof seed === 'number' || typeof seed === 'string' ? { seed: String(seed) } : {},
         episode: { episodeIndex: null, episodeId: null },
         environmentSeed: 0,
         known: panel.state,
