@@ -2,11 +2,12 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { Introspection } from '../../contract/requests.ts';
 import { diagnosticText, runCommand, type CommandContext, type GlobalOptions } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { number } from './format.ts';
 import { addNodesetCommands } from './nodeset-commands.ts';
-import { table } from './output.ts';
+import { table, type Output } from './output.ts';
 
 export function addCatalogCommands(program: Command, context: CommandContext): void {
   const options = (): GlobalOptions => program.opts<GlobalOptions>();
@@ -68,18 +69,7 @@ function addGraphCommands(program: Command, context: CommandContext, options: ()
       runCommand(context, options(), async (client, output) => {
         const found = await client.request('graphs.introspect', { ref: graphReference(graph), load: true });
         output.emit(found);
-        for (const environment of found.environments) {
-          const { metadata, error } = environment;
-          output.print(`environment ${environment.nodeset}${metadata ? `: ${metadata.envName}` : ''}`);
-          if (error) output.print(`  ${error.message}`);
-          for (const split of metadata?.splits ?? [])
-            output.print(
-              `  split ${split}: ${number(metadata?.episodeCounts?.[split] ?? null).replace('not measured', 'unbounded')} episodes`,
-            );
-          if (metadata)
-            output.print(`  metrics: ${metadata.metrics.map((metric) => metric.name).join(', ')}`);
-          output.print(`  ${environment.perStepBudgetSec} s per step`);
-        }
+        for (const environment of found.environments) printEnvironment(environment, output);
         output.print(
           `step budget: ${found.stepBudget ?? 'environment’s or 1000'}; suggested workers: ${found.suggestedWorkers}`,
         );
@@ -95,4 +85,16 @@ function addGraphCommands(program: Command, context: CommandContext, options: ()
         return failed ? exitCodes.invalid : exitCodes.ok;
       }),
     );
+}
+
+function printEnvironment(environment: Introspection['environments'][number], output: Output): void {
+  const { metadata, error } = environment;
+  output.print(`environment ${environment.nodeset}${metadata ? `: ${metadata.envName}` : ''}`);
+  if (error) output.print(`  ${error.message}`);
+  for (const split of metadata?.splits ?? [])
+    output.print(
+      `  split ${split}: ${number(metadata?.episodeCounts?.[split] ?? null).replace('not measured', 'unbounded')} episodes`,
+    );
+  if (metadata) output.print(`  metrics: ${metadata.metrics.map((metric) => metric.name).join(', ')}`);
+  output.print(`  ${environment.perStepBudgetSec} s per step`);
 }
