@@ -1,5 +1,6 @@
 // Hot path (.ci/bench/inference.ts). The lane of one key: samples wait, become batches, and every one of them settles exactly
 // once with its own answer, whatever the backend does. One batch is under way at a time.
+import { withDeadline } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { StudioError, toStudioError } from '../base/errors.ts';
 import type { BatchView } from '../contract/run.ts';
@@ -270,18 +271,13 @@ export class BatchQueue {
     });
   }
 
-  /** A reset that hangs itself is not waited for: the next call then meets its own deadline. */
-  #reset(): Promise<void> {
-    const { clock, limits, backend } = this.#options;
+  /** A reset that fails or hangs itself is not waited for: the next call then meets its own deadline. */
+  async #reset(): Promise<void> {
+    const { clock, limits, backend, name } = this.#options;
     this.#isWarm = false;
-    return new Promise((resolve) => {
-      const timer = clock.after(limits.resetMs, resolve);
-      const done = (): void => {
-        timer[Symbol.dispose]();
-        resolve();
-      };
-      void backend.reset().then(done, () => done());
-    });
+    const resetting = Promise.try(() => backend.reset());
+    const deadline = { clock, timeoutMs: limits.resetMs, what: `the reset of ${name}` };
+    await withDeadline(resetting, deadline).catch(() => undefined);
   }
 }
 

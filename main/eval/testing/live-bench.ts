@@ -17,7 +17,8 @@ import { validateGraph } from '../../graph/validate/validate.ts';
 import { createNodeLauncher } from '../../nodeset/hosts/node-launcher.ts';
 import { createPythonLauncher } from '../../nodeset/hosts/python-launcher.ts';
 import { createInterpreterResolver } from '../../nodeset/interpreter-resolver.ts';
-import type { NodesetRegistry } from '../../nodeset/ports.ts';
+import { engineNodes } from '../../inference/onnx/policy-node.ts';
+import type { EngineNodes, NodesetRegistry } from '../../nodeset/ports.ts';
 import { createNodesetRegistry } from '../../nodeset/registry.ts';
 import { createLocalProcessSpawner } from '../../nodeset/spawners/local-process.ts';
 import type { ProcessRegistry } from '../../process/ports.ts';
@@ -66,6 +67,10 @@ export interface BenchOptions extends Partial<RunServicePorts> {
   readonly cacheFolder?: string;
   /** Without it only `fragile` is known, and nothing else is compiled. */
   readonly withLibrary?: boolean;
+  /** Node types beside the built-ins, from the processes the bench starts. */
+  readonly engineNodes?: (processes: ProcessRegistry) => EngineNodes;
+  /** Further folders of nodesets. */
+  readonly nodesetFolders?: readonly string[];
 }
 
 export async function removeWorkspace(folder: string): Promise<void> {
@@ -73,15 +78,19 @@ export async function removeWorkspace(folder: string): Promise<void> {
 }
 
 export async function openLiveBench(folder: string, options: BenchOptions = {}): Promise<LiveBench> {
-  const { cacheFolder = path.join(folder, 'cache'), withLibrary = true, ...more } = options;
+  const { cacheFolder = path.join(folder, 'cache'), withLibrary = true, ...rest } = options;
+  const { nodesetFolders = [], engineNodes: createEngineNodes, ...more } = rest;
   const processes = await createProcessRegistry({ clock: systemClock });
+  const builtins: EngineNodes = { ...createBuiltinCatalog(), ...builtinManifestSource };
   const registry = createNodesetRegistry({
     folders: [
       ...(withLibrary ? [{ folder: path.join(library, 'nodesets'), origin: 'library' } as const] : []),
-      { folder: path.join(own, 'nodesets'), origin: 'workspace' },
+      ...[path.join(own, 'nodesets'), ...nodesetFolders].map(
+        (each) => ({ folder: each, origin: 'workspace' }) as const,
+      ),
     ],
     cacheFolder,
-    builtins: { ...createBuiltinCatalog(), ...builtinManifestSource },
+    builtins: createEngineNodes ? engineNodes(builtins, createEngineNodes(processes)) : builtins,
     isTrusted: () => true,
     logger: silentLogger,
     runtime: {
