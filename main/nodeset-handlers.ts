@@ -5,6 +5,7 @@ import type { NodesetSummary } from './contract/nodeset.ts';
 import { attachment, type Attachment, type Settings } from './contract/settings.ts';
 import type { Handlers } from './dispatch.ts';
 import { builtinManifests } from './graph/builtin/catalog.ts';
+import { policyManifest } from './inference/onnx/policy-node.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
 
 export interface NodesetServices {
@@ -29,7 +30,7 @@ export function createNodesetHandlers(
   const { registry } = services;
   return {
     'nodesets.list': async () => ({ nodesets: [...registry.list()] }),
-    'nodesets.nodes': async () => ({ nodes: [...builtinManifests, ...nodesOf(registry)] }),
+    'nodesets.nodes': async () => ({ nodes: [...builtinManifests, policyManifest, ...nodesOf(registry)] }),
     'nodesets.load': async ({ name }, signal) => registry.load(name, { signal }),
     'nodesets.unload': async ({ name }) => {
       await registry.unload(name);
