@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeManifest } from '../contract/nodeset.ts';
 import { nodeManifest } from '../contract/nodeset.ts';
-import { FireList } from '../graph/ports.ts';
+import { StudioError } from '../base/errors.ts';
+import { FireList, StopExecution } from '../graph/ports.ts';
 import { deadlinesOf } from './deadlines.ts';
 import type { HostLink, LinkCall } from './host-link.ts';
 import { createProxyNodeType } from './proxy-node.ts';
@@ -24,7 +25,7 @@ class ScriptedLink implements HostLink {
 
   call(method: string, params: unknown, options: LinkCall): Promise<unknown> {
     this.sent.push({ method, params: params as Sent['params'], options });
-    return Promise.resolve(this.answer);
+    return this.answer instanceof Error ? Promise.reject(this.answer) : Promise.resolve(this.answer);
   }
 }
 
@@ -105,6 +106,31 @@ describe('a proxy node', () => {
       collapse,
       firings: [{ nodeType: 'x__y', inputs: { a: 1 }, config: {}, captureOutputs: false }],
     });
+  });
+
+  it('collects of a fire list entry what it is told: all, nothing, or the named handles', async () => {
+    const link = new ScriptedLink();
+    const entry = { node_type: 'x__y' };
+    link.answer = {
+      fire_list: [entry, { ...entry, capture_outputs: false }, { ...entry, capture_outputs: ['a', 'b'] }],
+      recipe: { name: 'merge_all' },
+    };
+    const result = await proxyOver(link).bind('n1', {}).forward({}, firing());
+    expect(result).toMatchObject({
+      firings: [{ captureOutputs: true }, { captureOutputs: false }, { captureOutputs: ['a', 'b'] }],
+    });
+  });
+
+  it('ends the run as a normal end when the node asks for it, and fails on any other error', async () => {
+    const link = new ScriptedLink();
+    link.answer = new StudioError('remote_error', 'goal reached', {
+      details: { remoteCode: 'stop_execution', type: 'StopExecution' },
+    });
+    const handler = proxyOver(link).bind('n1', {});
+    await expect(handler.forward({}, firing())).rejects.toBeInstanceOf(StopExecution);
+    await expect(handler.forward({}, firing())).rejects.toThrow('goal reached');
+    link.answer = new StudioError('remote_error', 'broken', { details: { remoteCode: 'remote_error' } });
+    await expect(handler.forward({}, firing())).rejects.toMatchObject({ code: 'remote_error' });
   });
 
   it.each([

@@ -2,7 +2,7 @@
 // grants go with the first call of an execution (and of a process) and never again.
 import { StudioError } from '../base/errors.ts';
 import type { NodeManifest } from '../contract/nodeset.ts';
-import { FireList } from '../graph/ports.ts';
+import { FireList, StopExecution } from '../graph/ports.ts';
 import type {
   ChildFiring,
   FireRecipe,
@@ -78,7 +78,12 @@ class ProxyHandler implements NodeHandler {
 
   async #send(call: PortValues, context: FiringContext): Promise<ForwardResult> {
     const { link, warmth } = this.#options;
-    const answer = await link.call('node.forward', call, this.#callOptions(context));
+    let answer: unknown;
+    try {
+      answer = await link.call('node.forward', call, this.#callOptions(context));
+    } catch (thrown) {
+      throw isStop(thrown) ? new StopExecution(thrown.message) : thrown;
+    }
     warmth.generation = link.generation;
     return this.#resultOf(answer, context);
   }
@@ -127,7 +132,7 @@ class ProxyHandler implements NodeHandler {
       inputs: isRecord(inputs) ? inputs : {},
       config: isRecord(config) ? config : {},
       label: typeof label === 'string' ? label : '',
-      captureOutputs: captureOutputs !== false,
+      captureOutputs: Array.isArray(captureOutputs) ? captureOutputs.map(String) : captureOutputs !== false,
     };
   }
 
@@ -165,6 +170,11 @@ class ProxyHandler implements NodeHandler {
       `${link.instance} answered a firing of ${manifest.nodeType} with ${what}; correct its host or nodeset`,
     );
   }
+}
+
+/** The host's word for a node's StopExecution; no code of our own, since it is no failure. */
+function isStop(thrown: unknown): thrown is StudioError {
+  return thrown instanceof StudioError && thrown.details['remoteCode'] === 'stop_execution';
 }
 
 function textMembers(names: PortValues): Readonly<Record<string, string>> {

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
+import { StopExecution } from '../graph/ports.ts';
 import { createPythonFinder } from './hosts/python-finder.ts';
 import { createInterpreterResolver } from './interpreter-resolver.ts';
 import type { BatchBackend, BatchingPort, NodesetRegistry, ReplicaSet } from './ports.ts';
@@ -77,6 +78,15 @@ describe.skipIf(!hasHost)('a Python nodeset', () => {
       error: expect.stringMatching(/wrong\.py cannot be read as Python: SyntaxError/) as string,
     });
     expect(registry.manifest('talker')).toBeDefined();
+  });
+
+  it('ends a run by raising StopExecution, and the process lives on', async () => {
+    await using registry = await withTalker();
+    await using session = await registry.ensureNodesetsForGraph(['talker'], { replicaCount: 1 });
+    const [set] = session.initial;
+    const { pid } = await say(set, 'hello');
+    await expect(say(set, 'stop')).rejects.toBeInstanceOf(StopExecution);
+    expect(await say(set, 'again')).toMatchObject({ pid });
   });
 
   it('answers a batch of all workers in one call, from a fresh process after a reset', async () => {

@@ -62,7 +62,7 @@ export interface ChildFiring {
   readonly inputs: Values;
   readonly config?: Values;
   readonly label?: string;
-  readonly captureOutputs?: boolean;
+  readonly captureOutputs?: boolean | readonly string[];
 }
 
 /** Returned by a node instead of outputs: the children fire in order, then their results are collapsed. */

@@ -7,6 +7,10 @@ from app.components import BaseCanvasNode, BaseNodeSet, PortDef
 from app.server.batched_inference import OUTPUTS_KEY, SAMPLES_KEY
 
 
+class StopExecution(Exception):
+    """Ends the run as a normal end, by its name."""
+
+
 class Say(BaseCanvasNode):
     node_type = "talker__say"
     display_name = "Say"
@@ -18,6 +22,8 @@ class Say(BaseCanvasNode):
         word = inputs["word"]
         if word == "die":
             os.kill(os.getpid(), signal.SIGKILL)
+        if word == "stop":
+            raise StopExecution("said enough")
         if word == "leave":
             os._exit(4)
         return {"pid": os.getpid(), "word": word, "loud": self.config.get("loud")}
