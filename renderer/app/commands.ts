@@ -1,7 +1,7 @@
 // The one table of commands: palette, keys, tooltips and the key sheet read it. A test forbids clashes.
 import type { Page } from '../store/address.ts';
 
-export type CommandScope = 'global' | 'table' | 'detail' | 'player';
+export type CommandScope = 'global' | 'table' | 'detail' | 'player' | 'canvas';
 
 export interface Command {
   readonly id: CommandId;
@@ -39,7 +39,27 @@ export type CommandId =
   | 'table.tick'
   | 'detail.previous'
   | 'detail.next'
-  | 'player.toggle';
+  | 'player.toggle'
+  | 'canvas.save'
+  | 'canvas.undo'
+  | 'canvas.redo'
+  | 'canvas.copy'
+  | 'canvas.cut'
+  | 'canvas.paste'
+  | 'canvas.duplicate'
+  | 'canvas.selectAll'
+  | 'canvas.delete'
+  | 'canvas.find'
+  | 'canvas.layout'
+  | 'canvas.fit'
+  | 'canvas.group'
+  | 'canvas.ungroup'
+  | 'canvas.open'
+  | 'canvas.leave'
+  | 'canvas.play'
+  | 'canvas.stepFiring'
+  | 'canvas.stepIteration'
+  | 'canvas.stop';
 
 const global = (id: CommandId, title: string, ...keys: string[]): Command => ({
   id,
@@ -89,6 +109,26 @@ export const commands: readonly Command[] = [
   scoped('detail', 'detail.previous', 'Previous episode', 'ArrowLeft'),
   scoped('detail', 'detail.next', 'Next episode', 'ArrowRight'),
   scoped('player', 'player.toggle', 'Play or pause', 'Space'),
+  scoped('canvas', 'canvas.save', 'Save the graph', 'Mod+S'),
+  scoped('canvas', 'canvas.undo', 'Undo', 'Mod+Z'),
+  scoped('canvas', 'canvas.redo', 'Redo', 'Mod+Shift+Z', 'Mod+Y'),
+  scoped('canvas', 'canvas.copy', 'Copy the selection', 'Mod+C'),
+  scoped('canvas', 'canvas.cut', 'Cut the selection', 'Mod+X'),
+  scoped('canvas', 'canvas.paste', 'Paste nodes', 'Mod+V'),
+  scoped('canvas', 'canvas.duplicate', 'Duplicate the selection', 'Mod+D'),
+  scoped('canvas', 'canvas.selectAll', 'Select everything', 'Mod+A'),
+  scoped('canvas', 'canvas.delete', 'Remove the selection', 'Delete', 'Backspace'),
+  scoped('canvas', 'canvas.find', 'Find in the graph', 'Mod+F'),
+  scoped('canvas', 'canvas.layout', 'Lay the graph out', 'L'),
+  scoped('canvas', 'canvas.fit', 'Show the whole graph', 'F'),
+  scoped('canvas', 'canvas.group', 'Group into a composite', 'Mod+G'),
+  scoped('canvas', 'canvas.ungroup', 'Take a composite apart', 'Mod+Shift+G'),
+  scoped('canvas', 'canvas.open', 'Open the selected composite', 'Enter'),
+  scoped('canvas', 'canvas.leave', 'Leave the composite', 'Alt+ArrowUp'),
+  scoped('canvas', 'canvas.play', 'Play or pause', 'Space'),
+  scoped('canvas', 'canvas.stepFiring', 'Step one firing', 'N'),
+  scoped('canvas', 'canvas.stepIteration', 'Step one iteration', 'Shift+N'),
+  scoped('canvas', 'canvas.stop', 'Stop playing', 'Shift+X'),
 ];
 
 export function commandOf(id: CommandId): Command {
@@ -102,4 +142,5 @@ export const scopeTitles: Readonly<Record<CommandScope, string>> = {
   table: 'In tables',
   detail: 'In an open episode',
   player: 'In Replay',
+  canvas: 'On the canvas',
 };

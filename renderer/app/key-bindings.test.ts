@@ -35,6 +35,9 @@ const apart: readonly (readonly [CommandScope, CommandScope])[] = [
   ['table', 'detail'],
   ['table', 'player'],
   ['detail', 'player'],
+  ['canvas', 'table'],
+  ['canvas', 'detail'],
+  ['canvas', 'player'],
 ];
 const together = (a: CommandScope, b: CommandScope): boolean =>
   !apart.some(([left, right]) => (a === left && b === right) || (a === right && b === left));
@@ -91,13 +94,10 @@ describe('keys', () => {
   });
 
   it('lets only Ctrl or Cmd chords and Escape act while typing', () => {
-    expect(['Mod+K', 'Escape', '?', 'G', '/'].map(worksWhileTyping)).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect(['Mod+K', 'Mod+S', 'Escape'].map(worksWhileTyping)).toEqual([true, true, true]);
+    expect(['?', 'G', '/', 'Mod+Z', 'Mod+C', 'Space'].map(worksWhileTyping)).toEqual(
+      Array.from({ length: 6 }, () => false),
+    );
   });
 
   it('shows the keys of the platform', () => {

@@ -27,8 +27,20 @@ function unshifted(press: KeyPress): string {
 
 /** Whether a chord may act while the caret is in a text field. */
 export function worksWhileTyping(chord: string): boolean {
-  return chord.startsWith('Mod+') || chord === 'Escape';
+  return (chord.startsWith('Mod+') && !editingChords.has(chord)) || chord === 'Escape';
 }
+
+/** What a text field does itself. */
+const editingChords: ReadonlySet<string> = new Set([
+  'Mod+A',
+  'Mod+C',
+  'Mod+D',
+  'Mod+V',
+  'Mod+X',
+  'Mod+Y',
+  'Mod+Z',
+  'Mod+Shift+Z',
+]);
 
 export type KeyOutcome =
   | { readonly kind: 'command'; readonly id: CommandId }

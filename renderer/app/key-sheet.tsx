@@ -4,7 +4,7 @@ import { useStudioState } from '../store/use-studio.tsx';
 import { Keys } from '../ui/tip.tsx';
 import { commands, scopeTitles, type CommandScope } from './commands.ts';
 
-const shownScopes: readonly CommandScope[] = ['global', 'table', 'detail', 'player'];
+const shownScopes: readonly CommandScope[] = ['global', 'canvas', 'table', 'detail', 'player'];
 
 export function KeySheet() {
   const isOpen = useStudioState((state) => state.overlay === 'keys');

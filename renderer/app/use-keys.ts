@@ -7,7 +7,7 @@ import { chordOf, resolveKey, worksWhileTyping } from './key-bindings.ts';
 const sequenceMs = 1000;
 
 export function useKeys(): void {
-  const { commands, store } = useStudio();
+  const { commands, store, navigation } = useStudio();
   useEffect(() => {
     let previous: { readonly chord: string; readonly atMs: number } | null = null;
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -17,14 +17,26 @@ export function useKeys(): void {
       // A dialog has the keyboard to itself: it closes with Escape by its own means.
       if (store.getState().overlay !== 'none' || document.querySelector('[role="alertdialog"]')) return;
       const earlier = previous && event.timeStamp - previous.atMs < sequenceMs ? previous.chord : null;
-      const outcome = resolveKey(chord, earlier, ['global', 'detail', 'player']);
+      if (isPressing(chord, event.target)) return;
+      const isCanvas = navigation.get().page === 'canvas';
+      const outcome = resolveKey(
+        chord,
+        earlier,
+        isCanvas ? ['global', 'canvas'] : ['global', 'detail', 'player'],
+      );
       previous = outcome.kind === 'prefix' ? { chord, atMs: event.timeStamp } : null;
       if (outcome.kind !== 'command') return;
       if (commands.run(outcome.id)) event.preventDefault();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [commands, store]);
+  }, [commands, store, navigation]);
+}
+
+/** Enter and Space press the control that has the focus. */
+function isPressing(chord: string, target: EventTarget | null): boolean {
+  if (chord !== 'Enter' && chord !== 'Space') return false;
+  return target instanceof Element && target.closest('button, a, summary, label, [role="menuitem"]') !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -16,6 +16,7 @@ export interface HistoryColumnOptions {
   readonly ticked: ReadonlySet<string>;
   readonly onTick: (runId: string) => void;
   readonly onTag: (tag: string) => void;
+  readonly onResume: (item: RunListItem) => void;
   readonly menu: (item: RunListItem) => React.ReactNode;
 }
 
@@ -23,12 +24,21 @@ export function historyColumns({
   ticked,
   onTick,
   onTag,
+  onResume,
   menu,
 }: HistoryColumnOptions): GridColumn<RunListItem>[] {
-  return [tickColumn(ticked, onTick), ...factColumns, tagsColumn(onTag), ...lateColumns, menuColumn(menu)];
+  return [
+    tickColumn(ticked, onTick),
+    ...whoColumns,
+    statusColumn(onResume),
+    ...factColumns,
+    tagsColumn(onTag),
+    ...lateColumns,
+    menuColumn(menu),
+  ];
 }
 
-const factColumns: readonly GridColumn<RunListItem>[] = [
+const whoColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'name',
     header: 'Run',
@@ -63,22 +73,13 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
     cell: (item) => <span className="clip">{item.split ?? '–'}</span>,
     text: (item) => item.split ?? '',
   },
-  {
-    id: 'status',
-    header: 'Status',
-    width: 112,
-    cell: (item) => (
-      <Status
-        status={item.status}
-        {...(item.status === 'completed_with_errors' ? { word: 'with errors' } : {})}
-      />
-    ),
-    text: (item) => formatWord(item.status),
-  },
+];
+
+const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'done',
     header: 'Episodes',
-    width: 96,
+    width: 102,
     align: 'end',
     isSortable: false,
     description: 'Episodes done of those planned',
@@ -131,7 +132,7 @@ const lateColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'createdAt',
     header: 'Started',
-    width: 92,
+    width: 100,
     align: 'end',
     cell: (item) => <span title={formatDate(item.createdAt)}>{formatShortDate(item.createdAt)}</span>,
     text: (item) => item.createdAt,
@@ -159,6 +160,43 @@ function tickColumn(ticked: ReadonlySet<string>, onTick: (runId: string) => void
   };
 }
 
+function statusColumn(onResume: HistoryColumnOptions['onResume']): GridColumn<RunListItem> {
+  return {
+    id: 'status',
+    header: 'Status',
+    width: 160,
+    cell: (item) => <StatusCell item={item} onResume={onResume} />,
+    text: (item) => formatWord(item.status),
+  };
+}
+
+/** An interrupted or paused run says so and offers Resume. */
+function StatusCell({
+  item,
+  onResume,
+}: { readonly item: RunListItem } & Pick<HistoryColumnOptions, 'onResume'>) {
+  const offersResume = item.status === 'interrupted' || item.status === 'paused';
+  return (
+    <>
+      <Status
+        status={item.status}
+        {...(item.status === 'completed_with_errors' ? { word: 'with errors' } : {})}
+      />
+      {offersResume ? (
+        <button
+          type="button"
+          className="button small-button"
+          aria-label={`Resume ${item.name}, ${formatCount(item.counts.notRun)} episodes missing`}
+          title={`Run the ${formatCount(item.counts.notRun)} missing episodes`}
+          onClick={() => onResume(item)}
+        >
+          Resume
+        </button>
+      ) : null}
+    </>
+  );
+}
+
 function tagsColumn(onTag: (tag: string) => void): GridColumn<RunListItem> {
   return {
     id: 'tags',
@@ -176,7 +214,7 @@ function menuColumn(menu: HistoryColumnOptions['menu']): GridColumn<RunListItem>
     header: 'Actions',
     isHeaderHidden: true,
     align: 'end',
-    width: 104,
+    width: 40,
     isSortable: false,
     cell: menu,
     text: () => '',

@@ -14,37 +14,27 @@ export interface MenuTarget {
   readonly anchor: HTMLElement;
 }
 
-/** The end of a line: an interrupted or paused run offers Resume there. A hot path, so without a menu of its own. */
-export function LineEnd({
+/** Opens the menu. A hot path: hundreds of lines are drawn, so none has a menu of its own. */
+export function MenuButton({
   item,
   onMenu,
-  onResume,
 }: {
   readonly item: RunListItem;
   readonly onMenu: (target: MenuTarget) => void;
-  readonly onResume: (item: RunListItem) => void;
 }) {
-  const offersResume = item.status === 'interrupted' || item.status === 'paused';
   return (
-    <span className="row tight">
-      {offersResume ? (
-        <button type="button" className="button small-button" onClick={() => onResume(item)}>
-          Resume {formatCount(item.counts.notRun)}
-        </button>
-      ) : null}
-      <button
-        type="button"
-        className="button plain icon"
-        aria-label={`Actions for ${item.name}`}
-        aria-haspopup="menu"
-        onClick={(event) => {
-          event.stopPropagation();
-          onMenu({ item, anchor: event.currentTarget });
-        }}
-      >
-        <Ellipsis size={15} aria-hidden="true" />
-      </button>
-    </span>
+    <button
+      type="button"
+      className="button plain icon"
+      aria-label={`Actions for ${item.name}`}
+      aria-haspopup="menu"
+      onClick={(event) => {
+        event.stopPropagation();
+        onMenu({ item, anchor: event.currentTarget });
+      }}
+    >
+      <Ellipsis size={15} aria-hidden="true" />
+    </button>
   );
 }
 

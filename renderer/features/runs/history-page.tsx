@@ -13,7 +13,7 @@ import { useAction, type Action } from '../../ui/use-request.ts';
 import { DeleteRuns } from './delete-runs.tsx';
 import { EditRun } from './edit-run.tsx';
 import { historyColumns } from './history-columns.tsx';
-import { HistoryMenu, LineEnd, type MenuTarget } from './history-menu.tsx';
+import { HistoryMenu, MenuButton, type MenuTarget } from './history-menu.tsx';
 import { HistoryToolbar } from './history-toolbar.tsx';
 import { PagedRows } from './paged-rows.ts';
 import { QueueList } from './queue-list.tsx';
@@ -57,7 +57,8 @@ export function HistoryPage() {
         ticked,
         onTick: tick,
         onTag: (tag) => navigation.change({ search: tag }),
-        menu: (item) => <LineEnd item={item} onMenu={setTarget} onResume={resume} />,
+        onResume: resume,
+        menu: (item) => <MenuButton item={item} onMenu={setTarget} />,
       }),
     [ticked, tick, navigation, resume],
   );
