@@ -26,11 +26,11 @@ export interface Measured {
   readonly rates: readonly number[];
 }
 
-const foreignShareLimit = 0.15;
+const defaultForeignShareLimit = 0.15;
 
 export async function takeTurns(
   contenders: readonly Contender[],
-  { rounds = 9, windowMs = 400 } = {},
+  { rounds = 9, windowMs = 400, foreignShareLimit = defaultForeignShareLimit } = {},
 ): Promise<Measured[]> {
   const samples = new Map<string, { rate: number; cpuUs: number }[]>(
     contenders.map(({ name }) => [name, []]),

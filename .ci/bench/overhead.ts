@@ -89,6 +89,7 @@ await using layer = await createNodesetLayer({
   clock: systemClock,
   logger: silentLogger,
   layout,
+  workspaceFolder: scratch,
   cacheFolder: path.join(scratch, 'cache'),
   folders: [{ folder: path.join(root, '.ci/bench/nodesets'), origin: 'workspace' }],
   isTrusted: async () => true,
