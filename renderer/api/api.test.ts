@@ -29,7 +29,9 @@ describe('reconnecting', () => {
       'deliver',
     ]);
     expect(watch.see(1, true)).toBe('gap');
-    expect(watch.last).toBe(1);
+    watch.startAt(20);
+    expect(watch.see(21)).toBe('deliver');
+    expect(watch.see(23)).toBe('gap');
   });
 });
 

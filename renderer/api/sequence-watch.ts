@@ -19,8 +19,8 @@ export class SequenceWatch {
     return 'gap';
   }
 
-  /** After a snapshot: what comes next is taken as it comes. */
-  reset(): void {
-    this.#last = null;
+  /** Where a stream stands; what comes next must follow it. */
+  startAt(sequence: number): void {
+    this.#last = Number.isSafeInteger(sequence) ? sequence : null;
   }
 }

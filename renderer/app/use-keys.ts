@@ -15,7 +15,11 @@ export function useKeys(): void {
       const chord = chordOf(event, isMac);
       if (chord === null || (isTyping(event.target) && !worksWhileTyping(chord))) return;
       // A dialog has the keyboard to itself: it closes with Escape by its own means.
-      if (store.getState().overlay !== 'none' || document.querySelector('[role="alertdialog"], [role="dialog"]')) return;
+      if (
+        store.getState().overlay !== 'none' ||
+        document.querySelector('[role="alertdialog"], [role="dialog"]')
+      )
+        return;
       const earlier = previous && event.timeStamp - previous.atMs < sequenceMs ? previous.chord : null;
       if (isPressing(chord, event.target)) return;
       const isCanvas = navigation.get().page === 'canvas';

@@ -41,13 +41,20 @@ describe('filter expression', () => {
     ['!success', true],
     ['!!success', false],
     ['scene == \'kitchen "two"\'', true],
-    ['scene == "kitchen \\"two\\""', true],
+    ['scene ~ KITCH', true],
+    ['scene ~ "bath"', false],
+    ['status == timeout', true],
+    ['status = "timeout"', true],
+    ['durationMs > 61000 && duration_ms < 62000', true],
+    ['episode_id == 42', true],
+    ['steps == "412"', true],
     ['duration > 61 && duration < 62', true],
     ['metrics.spl <= 0.25', true],
-    ['400 < steps', true],
     ['spl > -1e-3', true],
     ['far > 1e300', true],
-    ['broken == broken', false],
+    ['far == inf', true],
+    ['broken == null', true],
+    ['broken != 3', false],
     ['retried', true],
     ['  ', true],
   ])('%s is %s', (text, expected) => {
@@ -59,24 +66,34 @@ describe('filter expression', () => {
     expect(accepts('ndtw < 1')).toBe(false);
     expect(accepts('ndtw == null')).toBe(true);
     expect(accepts('spl != null')).toBe(true);
+    expect(accepts('ndtw != 0')).toBe(false);
+    expect(accepts('!(ndtw > 0)')).toBe(true);
   });
 
-  it('does not compare text with numbers', () => {
-    expect(accepts('status > 3')).toBe(false);
-    expect(accepts('episode == 42')).toBe(false);
-    expect(accepts('episode == "42"')).toBe(true);
+  it('prints what the engine understands, in its names and units', () => {
+    const printed = (text: string): string => {
+      const compiled = compileExpression(text, metrics);
+      return compiled.ok ? compiled.engineText : compiled.message;
+    };
+    expect(printed('duration > 1.5 && !(scene ~ kit || error == null)')).toBe(
+      '(duration_ms > 1500 && !((scene_id ~ "kit" || error_code == null)))',
+    );
+    expect(printed('spl')).toBe('metrics.spl');
+    expect(printed('scene == \'a "b"\'')).toBe('scene_id == \'a "b"\'');
+    expect(printed('far < inf')).toBe('metrics.far < inf');
   });
 
   it.each([
-    ['success = 0', 8, '=='],
+    ['steps > null', 6, 'null'],
+    ['400 < steps', 0, 'column'],
     ['sucess == 0', 0, 'success'],
     ['steps >', 7, 'missing'],
     ['steps > 3 spl > 1', 10, '&&'],
     ['(steps > 3', 10, 'parenthesis'],
     ['status == "x', 10, 'quote'],
-    ['&& steps', 0, 'before'],
+    ['&& steps', 0, 'column'],
     ['constructor == 1', 0, 'No column'],
-    [`${'('.repeat(100)}steps${')'.repeat(100)}`, 65, 'nested'],
+    [`${'('.repeat(100)}steps${')'.repeat(100)}`, 50, 'nested'],
   ])('says where %s goes wrong', (text, at, hint) => {
     const compiled = compileExpression(text, metrics);
     expect(compiled.ok).toBe(false);

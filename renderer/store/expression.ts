@@ -1,92 +1,71 @@
-// The filter expression of the episode table: `success == 0 && steps > 400`. Parsed to a tree, then to a predicate;
-// nothing is ever evaluated as code. Grammar: || over && over ! over comparisons; names, numbers, strings, ( ).
+// The filter expression of the episode table: `success == 0 && steps > 400`. The engine's grammar, parsed here to a
+// predicate over rows; nothing is ever evaluated as code. A comparison with what was not measured is false;
+// `spl == null` finds those. The few names that are ours (duration in seconds, scene …) are printed in the engine's.
+//
+//   or := and ("||" and)*    and := not ("&&" not)*    not := "!" not | "(" or ")" | comparison
+//   comparison := name [("==" | "!=" | "<" | "<=" | ">" | ">=" | "~") literal]     "~": contains, ignoring case
+//   literal := number | inf | -inf | true | false | null | "text" | 'text' | bareword
 import type { EpisodeRow } from '#contract/run.ts';
-import { accessorOf, fieldNames, type CellValue } from './row-columns.ts';
+import { tokensOf, ExpressionError, type Token } from './expression-tokens.ts';
+import { filterField, filterNames, type FilterField } from './filter-fields.ts';
+import type { CellValue } from './row-columns.ts';
 
-export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
-type Operand =
-  | { readonly kind: 'field'; readonly name: string }
-  | { readonly kind: 'value'; readonly value: CellValue };
+export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | '~';
 export type Expression =
   | { readonly kind: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
   | { readonly kind: 'not'; readonly inner: Expression }
+  | { readonly kind: 'truthy'; readonly field: FilterField }
   | {
       readonly kind: 'compare';
+      readonly field: FilterField;
       readonly operator: Comparison;
-      readonly left: Operand;
-      readonly right: Operand;
-    }
-  | { readonly kind: 'truthy'; readonly operand: Operand };
+      readonly literal: CellValue;
+    };
 
 export type Compiled =
-  | { readonly ok: true; readonly accepts: ((row: EpisodeRow) => boolean) | null }
+  | {
+      readonly ok: true;
+      /** Null accepts everything. */
+      readonly accepts: ((row: EpisodeRow) => boolean) | null;
+      /** The same in the engine's names, for requests. */
+      readonly engineText: string;
+    }
   | { readonly ok: false; readonly message: string; readonly at: number };
 
-interface Token {
-  readonly kind: 'name' | 'number' | 'string' | 'symbol' | 'end';
-  readonly text: string;
-  readonly at: number;
-}
-
-class ExpressionError extends Error {
-  readonly at: number;
-  constructor(message: string, at: number) {
-    super(message);
-    this.at = at;
-  }
-}
-
-const pattern =
-  /\s*(?:(?<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?<name>[A-Za-z_][\w.]*)|(?<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<symbol>==|!=|<=|>=|&&|\|\||[<>!()]))/y;
-const comparisons: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
+const deepestNesting = 50;
 
 /** An empty text accepts every row. `metrics` are the names an expression may use beside the row's fields. */
 export function compileExpression(text: string, metrics: readonly string[]): Compiled {
-  if (text.trim() === '') return { ok: true, accepts: null };
+  if (text.trim() === '') return { ok: true, accepts: null, engineText: '' };
   try {
-    const tree = new Parser(tokensOf(text), new Set([...fieldNames, ...metrics]), [
-      ...fieldNames,
-      ...metrics,
-    ]).parse();
-    return { ok: true, accepts: predicateOf(tree) };
+    const tree = new Parser(tokensOf(text), metrics).parse();
+    return { ok: true, accepts: predicateOf(tree), engineText: printExpression(tree) };
   } catch (thrown) {
     if (thrown instanceof ExpressionError) return { ok: false, message: thrown.message, at: thrown.at };
     throw thrown;
   }
 }
 
-function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
-  pattern.lastIndex = 0;
-  let end = 0;
-  for (let match = pattern.exec(text); match?.groups; match = pattern.exec(text)) {
-    end = pattern.lastIndex;
-    const [kind, value] = Object.entries(match.groups).find((entry) => entry[1] !== undefined) ?? ['end', ''];
-    tokens.push({ kind: kind as Token['kind'], text: value, at: end - value.length });
-  }
-  const rest = text.slice(end);
-  const at = end + rest.length - rest.trimStart().length;
-  if (at < text.length) {
-    const found = text[at] ?? '';
-    const hint =
-      found === '=' ? ' Compare with ==.' : found === '"' || found === "'" ? ' Close the quote.' : '';
-    throw new ExpressionError(`“${found}” is not understood here.${hint}`, at);
-  }
-  tokens.push({ kind: 'end', text: '', at: text.length });
-  return tokens;
-}
+const comparisons: Readonly<Record<string, Comparison>> = {
+  '==': '==',
+  '=': '==',
+  '!=': '!=',
+  '<': '<',
+  '<=': '<=',
+  '>': '>',
+  '>=': '>=',
+  '~': '~',
+};
 
 class Parser {
   readonly #tokens: readonly Token[];
-  readonly #known: ReadonlySet<string>;
-  readonly #names: readonly string[];
+  readonly #metrics: readonly string[];
   #next = 0;
   #depth = 0;
 
-  constructor(tokens: readonly Token[], known: ReadonlySet<string>, names: readonly string[]) {
+  constructor(tokens: readonly Token[], metrics: readonly string[]) {
     this.#tokens = tokens;
-    this.#known = known;
-    this.#names = names;
+    this.#metrics = metrics;
   }
 
   parse(): Expression {
@@ -121,59 +100,65 @@ class Parser {
 
   #condition(): Expression {
     this.#depth += 1;
-    if (this.#depth > 64) throw new ExpressionError('Too many nested conditions.', this.#peek().at);
-    try {
-      if (this.#take('!')) return { kind: 'not', inner: this.#condition() };
-      if (this.#take('(')) return this.#parenthesised();
-      return this.#comparison();
-    } finally {
-      this.#depth -= 1;
-    }
+    if (this.#depth > deepestNesting)
+      throw new ExpressionError('Too many nested conditions.', this.#peek().at);
+    const tree = this.#inner();
+    this.#depth -= 1;
+    return tree;
   }
 
-  #parenthesised(): Expression {
-    const inner = this.#either();
+  #inner(): Expression {
+    if (this.#take('!')) return { kind: 'not', inner: this.#condition() };
+    if (!this.#take('(')) return this.#comparison();
+    const tree = this.#either();
     if (!this.#take(')')) throw new ExpressionError('A closing parenthesis is missing.', this.#peek().at);
-    return inner;
+    return tree;
   }
 
   #comparison(): Expression {
-    const left = this.#operand();
-    const token = this.#peek();
-    if (token.kind !== 'symbol' || !comparisons.has(token.text)) return { kind: 'truthy', operand: left };
+    const name = this.#peek();
+    if (name.kind !== 'name') throw new ExpressionError(missingName(name), name.at);
     this.#next += 1;
-    return { kind: 'compare', operator: token.text as Comparison, left, right: this.#operand() };
+    const field = filterField(name.text, this.#metrics);
+    if (!field) throw new ExpressionError(unknownName(name.text, this.#metrics), name.at);
+    const operator = this.#peek().kind === 'symbol' ? comparisons[this.#peek().text] : undefined;
+    if (!operator) return { kind: 'truthy', field };
+    const at = this.#peek().at;
+    this.#next += 1;
+    const literal = this.#literal();
+    if (literal === null && operator !== '==' && operator !== '!=')
+      throw new ExpressionError('null is compared only by == and !=.', at);
+    return { kind: 'compare', field, operator, literal };
   }
 
-  #operand(): Operand {
+  #literal(): CellValue {
     const token = this.#peek();
     this.#next += 1;
-    switch (token.kind) {
-      case 'number':
-        return { kind: 'value', value: Number(token.text) };
-      case 'string':
-        return { kind: 'value', value: token.text.slice(1, -1).replace(/\\(.)/g, '$1') };
-      case 'name':
-        return this.#named(token);
-      case 'end':
-        throw new ExpressionError('Something is missing at the end.', token.at);
-      case 'symbol':
-        throw new ExpressionError(`A name or a value belongs before “${token.text}”.`, token.at);
-    }
+    if (token.kind === 'text') return token.text;
+    if (token.kind === 'number') return Number(token.text.replace(/inf$/, 'Infinity'));
+    if (token.kind === 'name') return wordOf(token.text);
+    throw new ExpressionError(
+      token.kind === 'end' ? 'A value is missing at the end.' : `A value belongs here, not “${token.text}”.`,
+      token.at,
+    );
   }
+}
 
-  #named(token: Token): Operand {
-    if (token.text === 'true') return { kind: 'value', value: 1 };
-    if (token.text === 'false') return { kind: 'value', value: 0 };
-    if (token.text === 'null') return { kind: 'value', value: null };
-    const bare = token.text.startsWith('metrics.') ? token.text.slice('metrics.'.length) : token.text;
-    if (!this.#known.has(bare)) {
-      const near = this.#names.find((name) => isNear(name, bare));
-      const hint = near ? ` Did you mean ${near}?` : ` There are ${this.#names.join(', ')}.`;
-      throw new ExpressionError(`No column is called ${token.text}.${hint}`, token.at);
-    }
-    return { kind: 'field', name: token.text };
-  }
+function wordOf(word: string): CellValue {
+  if (word === 'null') return null;
+  if (word === 'true' || word === 'false') return word === 'true' ? 1 : 0;
+  return word === 'inf' ? Infinity : word;
+}
+
+function missingName(token: Token): string {
+  if (token.kind === 'end') return 'A condition is missing at the end.';
+  return `A condition begins with a column, not “${token.text}”.`;
+}
+
+function unknownName(typed: string, metrics: readonly string[]): string {
+  const names = filterNames(metrics);
+  const near = names.find((name) => isNear(name, typed));
+  return `No column is called ${typed}. ${near ? `Did you mean ${near}?` : `There are ${names.join(', ')}.`}`;
 }
 
 function predicateOf(tree: Expression): (row: EpisodeRow) => boolean {
@@ -191,34 +176,84 @@ function predicateOf(tree: Expression): (row: EpisodeRow) => boolean {
       return (row) => !inner(row);
     }
     case 'truthy': {
-      const read = readerOf(tree.operand);
-      return (row) => Boolean(read(row));
+      const { read } = tree.field;
+      return (row) => Boolean(measured(read(row)));
     }
     case 'compare': {
-      const [left, right] = [readerOf(tree.left), readerOf(tree.right)];
-      const holds = comparers[tree.operator];
-      return (row) => holds(left(row), right(row));
+      const { read } = tree.field;
+      const holds = testOf(tree.operator, tree.literal);
+      return (row) => holds(measured(read(row)));
     }
   }
 }
 
-const readerOf = (operand: Operand): ((row: EpisodeRow) => CellValue) =>
-  operand.kind === 'field' ? accessorOf(operand.name) : () => operand.value;
+/** NaN is no measurement: the engine's index keeps none. */
+const measured = (value: CellValue): CellValue =>
+  typeof value === 'number' && Number.isNaN(value) ? null : value;
 
-/** What is not measured equals only null, and is neither more nor less than anything. */
-const ordered =
-  (holds: (left: number | string, right: number | string) => boolean) =>
-  (left: CellValue, right: CellValue): boolean =>
-    left !== null && right !== null && typeof left === typeof right && holds(left, right);
+function testOf(operator: Comparison, literal: CellValue): (value: CellValue) => boolean {
+  if (literal === null) return operator === '==' ? (value) => value === null : (value) => value !== null;
+  if (operator === '~') {
+    const part = String(literal).toLowerCase();
+    return (value) => value !== null && String(value).toLowerCase().includes(part);
+  }
+  return (value) => {
+    if (value === null) return false;
+    const other = alike(literal, value);
+    return other !== null && holds(operator, value, other);
+  };
+}
 
-const comparers: Readonly<Record<Comparison, (left: CellValue, right: CellValue) => boolean>> = {
-  '==': (left, right) => left === right,
-  '!=': (left, right) => left !== right,
-  '<': ordered((left, right) => left < right),
-  '<=': ordered((left, right) => left <= right),
-  '>': ordered((left, right) => left > right),
-  '>=': ordered((left, right) => left >= right),
-};
+/** The literal in the kind of the column: a number beside text is text, text that is a number beside one is one. */
+function alike(literal: number | string, value: number | string): number | string | null {
+  if (typeof literal === typeof value) return literal;
+  if (typeof value === 'string') return String(literal);
+  return literal !== '' && !Number.isNaN(Number(literal)) ? Number(literal) : null;
+}
+
+function holds(operator: Exclude<Comparison, '~'>, left: number | string, right: number | string): boolean {
+  switch (operator) {
+    case '==':
+      return left === right;
+    case '!=':
+      return left !== right;
+    case '<':
+      return left < right;
+    case '<=':
+      return left <= right;
+    case '>':
+      return left > right;
+    case '>=':
+      return left >= right;
+  }
+}
+
+/** The tree as the engine reads it. */
+export function printExpression(tree: Expression): string {
+  switch (tree.kind) {
+    case 'and':
+      return `(${printExpression(tree.left)} && ${printExpression(tree.right)})`;
+    case 'or':
+      return `(${printExpression(tree.left)} || ${printExpression(tree.right)})`;
+    case 'not':
+      return `!(${printExpression(tree.inner)})`;
+    case 'truthy':
+      return tree.field.engineName;
+    case 'compare': {
+      const { engineName, engineFactor } = tree.field;
+      const literal = typeof tree.literal === 'number' ? tree.literal * engineFactor : tree.literal;
+      return `${engineName} ${tree.operator} ${printLiteral(literal)}`;
+    }
+  }
+}
+
+/** Texts have no escapes: one with both quotes cannot have come from an expression. */
+function printLiteral(literal: CellValue): string {
+  if (literal === null) return 'null';
+  if (literal === Infinity || literal === -Infinity) return literal > 0 ? 'inf' : '-inf';
+  if (typeof literal === 'number') return String(literal);
+  return literal.includes('"') ? `'${literal}'` : `"${literal}"`;
+}
 
 /** One edit apart, or one begins with the other. */
 function isNear(name: string, typed: string): boolean {

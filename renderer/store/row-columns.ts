@@ -23,9 +23,6 @@ const fields: Readonly<Record<string, Accessor>> = {
   retried: (row) => (row.retried ? 1 : 0),
 };
 
-/** Names an expression may use beside the metrics. */
-export const fieldNames: readonly string[] = Object.keys(fields);
-
 /** A metric's value as a number; NaN and the infinities are numbers here, null is "not measured". */
 export function metricNumber(value: MetricValue | undefined): number | null {
   if (value === undefined || value === null) return null;

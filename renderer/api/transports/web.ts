@@ -110,8 +110,10 @@ function openStream(
       if (outcome === 'gap') onGap();
       if (outcome !== 'duplicate') listener(message);
     });
-    opened.addEventListener('gap', () => {
-      watch.reset();
+    // Both carry the number the stream stands at: from there on none may be missing.
+    opened.addEventListener('hello', (event: MessageEvent<string>) => watch.startAt(Number(event.data)));
+    opened.addEventListener('gap', (event: MessageEvent<string>) => {
+      watch.startAt(Number(event.data));
       onGap();
     });
     opened.addEventListener('error', () => {

@@ -7,7 +7,8 @@ describe('condition', () => {
   it.each([
     ['steps', '>', ' 400 ', 'steps > 400'],
     ['episode', '==', '42', 'episode == "42"'],
-    ['scene', '!=', 'a "b"', 'scene != "a \\"b\\""'],
+    ['scene', '!=', 'a "b"', `scene != 'a "b"'`],
+    ['scene', '~', 'kit', 'scene ~ "kit"'],
     ['spl', 'missing', '', 'spl == null'],
     ['status', '==', 'error', 'status == "error"'],
   ] as const)('%s %s %s reads %s', (column, operator, value, text) => {

@@ -1,6 +1,6 @@
 // One condition of the filter as text. Pure.
 
-export type ConditionOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'missing';
+export type ConditionOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | '~' | 'missing';
 
 /** Columns whose values are text even when they look like numbers. */
 const textColumns: ReadonlySet<string> = new Set([
@@ -17,7 +17,13 @@ export function conditionText(column: string, operator: ConditionOperator, value
   if (operator === 'missing') return `${column} == null`;
   const trimmed = value.trim();
   const isNumber = !textColumns.has(column) && trimmed !== '' && !Number.isNaN(Number(trimmed));
-  return `${column} ${operator} ${isNumber ? String(Number(trimmed)) : JSON.stringify(trimmed)}`;
+  return `${column} ${operator} ${isNumber ? String(Number(trimmed)) : quoted(trimmed)}`;
+}
+
+/** Texts have no escapes: one with both kinds of quotes loses the double ones. */
+function quoted(text: string): string {
+  if (!text.includes('"')) return `"${text}"`;
+  return text.includes("'") ? `"${text.replaceAll('"', '')}"` : `'${text}'`;
 }
 
 /** Both must hold; what was there keeps its meaning. */

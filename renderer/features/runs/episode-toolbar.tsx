@@ -3,7 +3,7 @@ import { Search } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 import { episodeStatus, type EpisodeStatus } from '#contract/run.ts';
 import type { Compiled } from '../../store/expression.ts';
-import { fieldNames } from '../../store/row-columns.ts';
+import { filterNames } from '../../store/filter-fields.ts';
 import type { RunSession } from '../../store/run-session.ts';
 import { useAddress, useRowsVersion, useStudio } from '../../store/use-studio.tsx';
 import { ActionMenu } from '../../ui/action-menu.tsx';
@@ -38,7 +38,7 @@ export function EpisodeToolbar({ session, state, compiled, columnMenu }: Episode
   const metricNames = state.record.metrics.map((metric) => metric.name);
   const isFiltered = address.filter !== '' || address.statuses.length > 0;
   const shown = index.length;
-  const exportFilter = fullFilter(address.filter, address.statuses);
+  const exportFilter = fullFilter(compiled.ok ? compiled.engineText : '', address.statuses);
   const passing = () =>
     Array.from({ length: shown }, (_unused, at) => index.at(at)).filter((row) => row !== undefined);
   const error = again.action.error ?? actions.action.error;
@@ -60,7 +60,7 @@ export function EpisodeToolbar({ session, state, compiled, columnMenu }: Episode
           />
         </div>
         <FilterBuilder
-          columns={[...metricNames, ...fieldNames]}
+          columns={filterNames(metricNames)}
           onAdd={(condition) => setText(withCondition(text, condition))}
         />
         <StatusFilter

@@ -12,6 +12,7 @@ export interface FilterBuilderProps {
 const operators: readonly { readonly value: ConditionOperator; readonly label: string }[] = [
   { value: '==', label: 'is' },
   { value: '!=', label: 'is not' },
+  { value: '~', label: 'contains' },
   { value: '<', label: 'below' },
   { value: '<=', label: 'at most' },
   { value: '>', label: 'above' },
