@@ -23,7 +23,7 @@ import { serverPorts, startShared, type NodesetRuntime } from './start-live.ts';
 import { refuseSharedEnvironment, startRefused, unknownNodesets } from './refusals.ts';
 import type { NodesetRegistryOptions } from './registry-options.ts';
 import { assertTrusted } from './trust.ts';
-import type { NodesetVersion } from './version.ts';
+import { runsPerWorker, type NodesetVersion } from './version.ts';
 
 export type { NodesetRegistryOptions };
 
@@ -246,8 +246,10 @@ class WorkspaceRegistry implements NodesetRegistry {
     try {
       await this.#assertTrusted(known);
       const version = known.version ?? (await this.#describe(known, signal));
-      const isShared = version.manifest.parallelism === 'shared';
-      known.load(isShared ? await this.#pool.acquire(version, { signal, onStage: relay }) : undefined);
+      const lease = runsPerWorker(version)
+        ? undefined
+        : await this.#pool.acquire(version, { signal, onStage: relay });
+      known.load(lease);
     } catch (thrown) {
       const error = toStudioError(thrown, 'nodeset_failed');
       if (error.code === 'aborted') known.enter(undefined);

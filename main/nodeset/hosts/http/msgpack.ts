@@ -161,7 +161,8 @@ class Reader {
   #position = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    // What is handed out are plain arrays, also where a Buffer came in.
+    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -212,7 +213,7 @@ class Reader {
   }
 
   #sized(code: number, depth: number): unknown {
-    if (code >= 0xc4 && code <= 0xc6) return this.#take(this.#unsigned(2 ** (code - 0xc4)));
+    if (code >= 0xc4 && code <= 0xc6) return this.#take(this.#unsigned(2 ** (code - 0xc4))).slice();
     if (code >= 0xc7 && code <= 0xc9) return this.#extension(this.#unsigned(2 ** (code - 0xc7)));
     if (code >= 0xd9 && code <= 0xdb) return this.#text(this.#unsigned(2 ** (code - 0xd9)));
     if (code === 0xdc || code === 0xdd) return this.#list(this.#unsigned(code === 0xdc ? 2 : 4), depth);
