@@ -8,6 +8,7 @@ import { examine } from './doctor.ts';
 import type { ExecutionGuard } from './eval/execution-guard.ts';
 import type { GraphSource } from './eval/ports.ts';
 import type { PlayService } from './eval/play-service.ts';
+import type { Recordings } from './eval/recording.ts';
 import type { RunService } from './eval/run-service.ts';
 import type { EventFeed } from './event-feed.ts';
 import { graphListItemOf } from './graph-source.ts';
@@ -20,6 +21,7 @@ import { createPlayHandlers, createSaveHandlers } from './play-handlers.ts';
 import { createCompareHandlers } from './compare-handlers.ts';
 import { createReplayHandlers } from './replay-handlers.ts';
 import { createRunHandlers } from './run-handlers.ts';
+import type { BulkWork } from './store/bulk-work.ts';
 import type { RunStore } from './store/ports.ts';
 import { createTransferHandlers } from './transfer-handlers.ts';
 import { appVersion } from './version.ts';
@@ -39,6 +41,9 @@ export interface HandlerServices {
   readonly library: GraphLibrary;
   readonly runs: RunService;
   readonly play: PlayService;
+  readonly recordings: Pick<Recordings, 'frame'>;
+  /** Long work over run folders, in a thread of its own. */
+  readonly bulk: Pick<BulkWork, 'run'>;
   readonly feed: EventFeed;
   readonly openFolder: ((folder: string) => Promise<void>) | undefined;
   readonly settings: () => Settings;

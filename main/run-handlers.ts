@@ -48,7 +48,7 @@ export function createRunHandlers(
       await runs.reorderQueue(runIds);
       return {};
     },
-    'runs.frame': async () => null,
+    'runs.frame': async ({ runId, worker }) => services.recordings.frame(runId, worker),
     ...tableHandlers(services),
     ...keepingHandlers(services, writable),
   };

@@ -9,6 +9,7 @@ import { createDispatcher, type Dispatcher } from './dispatch.ts';
 import { createExecutionGuard } from './eval/execution-guard.ts';
 import { PlayService } from './eval/play-service.ts';
 import { createQueueFile } from './eval/queue-file.ts';
+import { createRecordings, type Recordings } from './eval/recording.ts';
 import { RunService, type RunServicePorts } from './eval/run-service.ts';
 import { EventFeed } from './event-feed.ts';
 import { createGraphSource } from './graph-source.ts';
@@ -59,14 +60,16 @@ export interface Studio extends AsyncDisposable {
 /** Throws `workspace_busy`, `read_only` or `corrupt`; then nothing is left open. */
 export async function createStudio(options: StudioOptions): Promise<Studio> {
   await using stack = new AsyncDisposableStack();
-  const { opened, nodesets, feed, library, parts, replaceSettings } = await openParts(options, stack);
+  const { opened, nodesets, feed, bulk, library, parts, replaceSettings } = await openParts(options, stack);
   const { access, layout, readOnly, logger } = opened;
-  const runs = stack.use(createRunService(parts, access.workspace));
+  const recordings = openRecordings(opened, feed, stack);
+  const runs = stack.use(createRunService(parts, access.workspace, recordings));
   if (!readOnly) await runs.recover();
   const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner() }));
   const { host, openFolder } = options;
   const own = { host, openFolder, layout, access, readOnly, pythonProbe: nodesets.probe };
-  const handlers = createHandlers({ ...parts, ...own, library, runs, play, feed, replaceSettings });
+  const made = { library, runs, recordings, bulk, play, feed, replaceSettings };
+  const handlers = createHandlers({ ...parts, ...own, ...made });
   const dispatcher = createDispatcher({ handlers, logger });
   const resources = stack.move();
   return {
@@ -86,6 +89,7 @@ interface Parts {
   readonly opened: Opened;
   readonly nodesets: NodesetLayer;
   readonly feed: EventFeed;
+  readonly bulk: BulkWork;
   readonly library: GraphLibrary;
   readonly parts: SharedPorts;
   readonly replaceSettings: (next: Settings) => Promise<void>;
@@ -127,7 +131,7 @@ async function openParts(options: StudioOptions, stack: AsyncDisposableStack): P
     await access.settings.write(next);
     settings = next;
   };
-  return { opened, nodesets, feed, library, parts, replaceSettings };
+  return { opened, nodesets, feed, bulk, library, parts, replaceSettings };
 }
 
 /** A reader of somebody else's workspace writes nothing into it. */
@@ -194,7 +198,7 @@ type SharedPorts = Pick<
   'clock' | 'logger' | 'store' | 'registry' | 'guard' | 'graphs' | 'events' | 'settings' | 'sequence'
 >;
 
-function createRunService(shared: SharedPorts, workspace: Workspace): RunService {
+function createRunService(shared: SharedPorts, workspace: Workspace, recordings: Recordings): RunService {
   return new RunService({
     ...shared,
     queueStorage: createQueueFile(
@@ -210,6 +214,7 @@ function createRunService(shared: SharedPorts, workspace: Workspace): RunService
     newRunId: () => createRunId(shared.clock),
     provenance: (known) => collectProvenance({ ...known, appVersion, workspaceFolder: workspace.folder }),
     hooks: createShellHookRunner(),
+    recording: recordings.port,
     batching: ({ config }) =>
       new BatchedInferenceServer({
         clock: shared.clock,
@@ -217,6 +222,18 @@ function createRunService(shared: SharedPorts, workspace: Workspace): RunService
         limits: { batchMs: shared.settings().deadlines.batchSec * 1000 },
       }),
   });
+}
+
+/** In a thread of its own: putting recordings in order must not delay what somebody asks to see. */
+function openRecordings(
+  { clock, logger, layout }: Opened,
+  feed: EventFeed,
+  stack: AsyncDisposableStack,
+): Recordings {
+  const bulk = stack.use(createBulkThread(layout.bulkWorker));
+  const onNotice = (message: string, runId: string): void =>
+    feed.publish('notice', { level: 'warning', message, runId });
+  return stack.use(createRecordings({ fileSystem: nodeFileSystem, clock, logger, bulk, onNotice }));
 }
 
 async function readSettings(access: WorkspaceAccess, feed: EventFeed): Promise<Settings> {

@@ -10,6 +10,7 @@ export interface Flip {
   readonly episodeId: string | null;
   readonly episodeIndex: number | null;
   readonly sceneId: string | null;
+  readonly instruction: string | null;
   readonly repeat: number;
   readonly baselineOrdinal: number;
   readonly otherOrdinal: number;
@@ -32,6 +33,7 @@ export function listFlips(request: FlipRequest): Flip[] {
       episodeId: pair.baseline.episodeId,
       episodeIndex: pair.baseline.episodeIndex,
       sceneId: pair.baseline.sceneId ?? pair.other.sceneId,
+      instruction: pair.baseline.instruction ?? pair.other.instruction,
       repeat: pair.baseline.repeat,
       baselineOrdinal: pair.baseline.ordinal,
       otherOrdinal: pair.other.ordinal,

@@ -2,9 +2,10 @@
 import { parentPort } from 'node:worker_threads';
 import { toStudioError } from '../base/errors.ts';
 import type { BulkAnswer, BulkOrder } from './bulk-thread.ts';
-import { performBulkTask } from './bulk-work.ts';
+import { createPerformer } from './bulk-work.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
+const performBulkTask = createPerformer(nodeFileSystem);
 let turn = Promise.resolve();
 
 parentPort?.on('message', (order: BulkOrder) => {
@@ -14,7 +15,7 @@ parentPort?.on('message', (order: BulkOrder) => {
 async function perform({ id, name, input }: BulkOrder): Promise<BulkAnswer> {
   try {
     // The name and its input left `BulkWork.run` together, typed as a pair.
-    return { id, ok: true, output: await performBulkTask(nodeFileSystem, name, input as never) };
+    return { id, ok: true, output: await performBulkTask(name, input as never) };
   } catch (error) {
     const { code, message, details } = toStudioError(error);
     return { id, ok: false, code, message, details };

@@ -1,12 +1,11 @@
-// The rows of a run's folder: every attempt, or only those that count. Computes a run's summary from them.
+// The rows of a run's folder: every attempt, or only those that count.
 import { join } from 'node:path';
-import type { EpisodeAttempt, RunRecord, RunSummary } from '../contract/run.ts';
-import { summarise } from '../stats/aggregate.ts';
+import type { EpisodeAttempt, RunRecord } from '../contract/run.ts';
 import { decodeAttempt } from './attempt-codec.ts';
 import { AttemptLedger } from './attempt-ledger.ts';
 import { readJournal } from './journal.ts';
 import type { FileSystemPort } from './ports.ts';
-import { readRecord, runFiles } from './run-folder.ts';
+import { runFiles } from './run-folder.ts';
 
 export function journalPath(folder: string): string {
   return join(folder, runFiles.journal);
@@ -46,16 +45,4 @@ export async function readCountedRows(
   }
   finals.sort((a, b) => a.ordinal - b.ordinal);
   return { finals, firsts: finals.map((row) => firstOf.get(row.ordinal) ?? row) };
-}
-
-/** The summary of what is durable in a folder. */
-export async function summariseFolder(fileSystem: FileSystemPort, folder: string): Promise<RunSummary> {
-  const { record } = await readRecord(fileSystem, folder);
-  const { finals, firsts } = await readCountedRows(fileSystem, folder, record.plan);
-  return summarise({
-    rows: finals,
-    planned: record.plan.length,
-    definitions: record.metrics,
-    firstAttempts: firsts,
-  });
 }

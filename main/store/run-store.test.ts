@@ -223,15 +223,13 @@ describe('a run', () => {
     });
     const compared = await bulk.run('compare', { baselineFolder: run.folder, otherFolders: [run.folder] });
     expect(compared).toMatchObject({ kind: 'compared', metrics: [{ pValue: 1, same: 10 }, { pValue: 1 }] });
-    const flips = await bulk.run('flips', {
-      baselineFolder: run.folder,
-      otherFolder: run.folder,
-      metric: 'spl',
+    const page = { baselineFolder: run.folder, otherFolder: run.folder, offset: 0, limit: 4 };
+    const flips = await bulk.run('flips', { ...page, metric: 'spl', outcomes: ['same'] });
+    expect(flips).toMatchObject({ total: 10, counts: { won: 0, lost: 0, same: 10 } });
+    expect(flips.rows).toHaveLength(4);
+    await expect(bulk.run('flips', { ...page, metric: 'no', outcomes: ['won'] })).rejects.toMatchObject({
+      code: 'not_found',
     });
-    expect(flips).toHaveLength(10);
-    await expect(
-      bulk.run('flips', { baselineFolder: run.folder, otherFolder: run.folder, metric: 'no' }),
-    ).rejects.toMatchObject({ code: 'not_found' });
     const stop = new AbortController();
     setImmediate(() => stop.abort());
     await expect(bulk.run('summarise', { folder: run.folder }, stop.signal)).rejects.toMatchObject({

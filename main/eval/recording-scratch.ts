@@ -1,0 +1,144 @@
+// The bounded scratch of one recording: bytes are gathered in memory and appended to files in the background. Never
+// waits and never throws while the episode runs: what does not fit is counted out, a failing disk is remembered.
+import { join } from 'node:path';
+import { toStudioError } from '../base/errors.ts';
+import type { FileHandlePort, FileSystemPort } from '../store/ports.ts';
+
+export interface ScratchLimits {
+  /** Of one file; what comes after is left out. */
+  readonly fileBytes: number;
+  /** Not yet on disk; beyond it bytes are left out, because the disk is slower than the episode. */
+  readonly waitingBytes: number;
+}
+
+export const defaultScratchLimits: ScratchLimits = { fileBytes: 512 * 2 ** 20, waitingBytes: 64 * 2 ** 20 };
+
+export interface ScratchOptions {
+  readonly fileSystem: FileSystemPort;
+  readonly folder: string;
+  readonly limits?: ScratchLimits;
+  /** Nothing is written before; must not reject. */
+  readonly ready?: Promise<void>;
+}
+
+const gatherBytes = 256 * 2 ** 10;
+
+interface ScratchFile {
+  readonly name: string;
+  parts: Uint8Array[];
+  gathered: number;
+  /** Bytes accepted so far: where the next ones begin. */
+  length: number;
+  handle: FileHandlePort | undefined;
+}
+
+export class RecordingScratch {
+  readonly folder: string;
+  readonly #fileSystem: FileSystemPort;
+  readonly #limits: ScratchLimits;
+  readonly #files = new Map<string, ScratchFile>();
+  #writing: Promise<void>;
+  #waiting = 0;
+  #isOpen = false;
+  #failure: Error | undefined;
+  #isCut = false;
+
+  constructor(options: ScratchOptions) {
+    this.#fileSystem = options.fileSystem;
+    this.folder = options.folder;
+    this.#limits = options.limits ?? defaultScratchLimits;
+    this.#writing = options.ready ?? Promise.resolve();
+  }
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Bytes accepted, in all files. */
+  get bytes(): number {
+    return [...this.#files.values()].reduce((sum, file) => sum + file.length, 0);
+  }
+
+  /** Where the bytes begin in the file; null when they are left out. The bytes must not change afterwards. */
+  append(name: string, bytes: Uint8Array): number | null {
+    if (this.#failure !== undefined) return null;
+    const file = this.#fileNamed(name);
+    const isTooMuch =
+      file.length + bytes.length > this.#limits.fileBytes ||
+      this.#waiting + bytes.length > this.#limits.waitingBytes;
+    if (isTooMuch) {
+      this.#isCut = true;
+      return null;
+    }
+    const at = file.length;
+    file.parts.push(bytes);
+    file.gathered += bytes.length;
+    file.length += bytes.length;
+    this.#waiting += bytes.length;
+    if (file.gathered >= gatherBytes) this.#write(file);
+    return at;
+  }
+
+  /** Everything accepted is with the system, and files are closed. Throws what went wrong at any time. */
+  async flush(): Promise<void> {
+    for (const file of this.#files.values()) this.#write(file);
+    await this.#writing;
+    await this.#close();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Leaves nothing behind. */
+  async discard(): Promise<void> {
+    for (const file of this.#files.values()) file.parts = [];
+    await this.#writing;
+    await this.#close();
+    if (this.#isOpen) await this.#fileSystem.removeFolder(this.folder);
+  }
+
+  #fileNamed(name: string): ScratchFile {
+    const known = this.#files.get(name);
+    if (known) return known;
+    const file = { name, parts: [], gathered: 0, length: 0, handle: undefined };
+    this.#files.set(name, file);
+    return file;
+  }
+
+  #write(file: ScratchFile): void {
+    if (file.parts.length === 0) return;
+    const bytes = file.parts.length === 1 ? (file.parts[0] as Uint8Array) : Buffer.concat(file.parts);
+    file.parts = [];
+    file.gathered = 0;
+    this.#writing = this.#writing.then(async () => {
+      try {
+        if (this.#failure === undefined) await this.#append(file, bytes);
+      } catch (error) {
+        this.#failure ??= toStudioError(error, 'io_failed');
+      } finally {
+        this.#waiting -= bytes.length;
+      }
+    });
+  }
+
+  async #append(file: ScratchFile, bytes: Uint8Array): Promise<void> {
+    if (!this.#isOpen) {
+      this.#isOpen = true;
+      await this.#fileSystem.makeFolder(this.folder);
+    }
+    file.handle ??= await this.#fileSystem.open(join(this.folder, file.name), 'append');
+    await file.handle.write(bytes);
+  }
+
+  async #close(): Promise<void> {
+    for (const file of this.#files.values()) {
+      const { handle } = file;
+      file.handle = undefined;
+      await handle?.close().catch((error: unknown) => {
+        this.#failure ??= toStudioError(error, 'io_failed');
+      });
+    }
+  }
+}

@@ -1,0 +1,220 @@
+// Recording of a run's episodes: a line per firing and the arrays behind it go to a bounded scratch; when the episode
+// ends it is dropped, or kept and put in order by the bulk thread. A problem here never fails or slows an episode.
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { messageOf, toStudioError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { EpisodeAttempt } from '../contract/run.ts';
+import { toFileCase } from '../contract/casing.ts';
+import type { BulkWork } from '../store/bulk-work.ts';
+import type { FileSystemPort, RunHandle } from '../store/ports.ts';
+import { recordingFiles, replayHeader, scratchName } from '../store/recording-format.ts';
+import type { AttemptOutcome } from './attempt-row.ts';
+import { FiringLog } from './recording-firings.ts';
+import { LiveFrames, type LiveFrame } from './recording-live-frames.ts';
+import { isFailure, isRecorded, sampledOrdinals } from './recording-policy.ts';
+import { defaultScratchLimits, RecordingScratch, type ScratchLimits } from './recording-scratch.ts';
+import type { EpisodeRecording, RecordingPort } from './run-episode.ts';
+import type { EpisodeRequest } from './ports.ts';
+
+export interface RecordingsOptions {
+  readonly fileSystem: FileSystemPort;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bulk: Pick<BulkWork, 'run'>;
+  readonly limits?: ScratchLimits;
+  /** Raw bytes of failures kept per run; later ones are not kept, and that is told once. */
+  readonly failureBytesPerRun?: number;
+  readonly onNotice?: (message: string, runId: string) => void;
+}
+
+export interface Recordings extends AsyncDisposable {
+  readonly port: (handle: RunHandle) => RecordingPort;
+  /** What a worker's environment shows now; null when it has shown nothing. */
+  frame(runId: string, worker: number): LiveFrame | null;
+  /** Resolves when every kept recording is in order. */
+  settled(): Promise<void>;
+}
+
+const failureBytesPerRun = 8 * 2 ** 30;
+/** Kept recordings that wait to be put in order; more make the next episode wait. */
+const largestBacklog = 8;
+const closingMs = 2000;
+
+interface RunState {
+  readonly handle: RunHandle;
+  /** What an engine that died left behind is gone. */
+  readonly swept: Promise<void>;
+  readonly sampled: ReadonlySet<number> | null;
+  keptBytes: number;
+  isFull: boolean;
+}
+
+export function createRecordings(options: RecordingsOptions): Recordings {
+  const frames = new LiveFrames(options.clock);
+  const backlog = new Backlog(options);
+  return {
+    port(handle) {
+      let state: RunState | undefined;
+      return {
+        begin(request, executionId) {
+          // The plan is fixed once the environment is loaded, after the port was made.
+          state ??= {
+            handle,
+            swept: sweep(options, scratchFolder(handle)),
+            sampled: sampledOrdinals(handle.record.config.recording, handle.record.plan),
+            keptBytes: 0,
+            isFull: false,
+          };
+          return beginEpisode({ options, frames, backlog, state, request, executionId });
+        },
+      };
+    },
+    frame: (runId, worker) => frames.frame(runId, worker),
+    settled: () => backlog.settled(),
+    async [Symbol.asyncDispose]() {
+      // What is not in order by then is put in order when it is first opened.
+      const { promise, resolve } = Promise.withResolvers<void>();
+      using _timer = options.clock.after(closingMs, resolve);
+      await Promise.race([backlog.settled(), promise]);
+    },
+  };
+}
+
+interface EpisodeParts {
+  readonly options: RecordingsOptions;
+  readonly frames: LiveFrames;
+  readonly backlog: Backlog;
+  readonly state: RunState;
+  readonly request: EpisodeRequest;
+  readonly executionId: string;
+}
+
+function beginEpisode(parts: EpisodeParts): EpisodeRecording {
+  const { frames, state, request } = parts;
+  const { record } = state.handle;
+  const feed = frames.begin(record.runId, request.worker);
+  const { ordinal } = request.episode;
+  if (state.isFull || !isRecorded(record.config.recording, ordinal, state.sampled)) {
+    return { listener: feed, finish: () => Promise.resolve('none') };
+  }
+  return recordEpisode(parts, feed);
+}
+
+function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']>): EpisodeRecording {
+  const { options, state, request } = parts;
+  const { fileSystem, clock, logger, limits = defaultScratchLimits } = options;
+  const { episode, attempt, epoch } = request;
+  const episodeFolder = state.handle.episodeFolder(episode.key);
+  const name = scratchName(attempt, epoch);
+  const folder = join(scratchFolder(state.handle), `${episode.key}.${name}`);
+  const scratch = new RecordingScratch({ fileSystem, folder, limits, ready: state.swept });
+  const startedAt = new Date(clock.now()).toISOString();
+  const log = new FiringLog(scratch, clock);
+  const listener: EpisodeRecording['listener'] = {
+    onFiring(firing) {
+      feed.onFiring(firing);
+      log.add(firing);
+    },
+    onViewer: (event) => feed.onViewer(event),
+  };
+  const keep = async (): Promise<EpisodeAttempt['recording']> => {
+    const header = replayHeader.parse({
+      runId: state.handle.record.runId,
+      ordinal: episode.ordinal,
+      key: episode.key,
+      attempt,
+      epoch,
+      startedAt,
+      ...log.facts(),
+      isCut: scratch.isCut,
+    });
+    const bytes = scratch.bytes;
+    const text = JSON.stringify(toFileCase(replayHeader, header));
+    scratch.append(recordingFiles.header, Buffer.from(text));
+    await scratch.flush();
+    await fileSystem.makeFolder(episodeFolder);
+    await fileSystem.rename(folder, join(episodeFolder, name));
+    await parts.backlog.add(episodeFolder);
+    noteKept(parts, bytes);
+    return 'kept';
+  };
+  return {
+    listener,
+    async finish(outcome) {
+      try {
+        if (log.lines > 0 && isWanted(parts, outcome)) return await keep();
+        await scratch.discard();
+        return scratch.hasFailed && isWanted(parts, outcome) ? 'failed' : 'none';
+      } catch (error) {
+        const runId = state.handle.record.runId;
+        logger.warn('an episode could not be recorded', { runId, key: episode.key, error: messageOf(error) });
+        await scratch.discard().catch(() => undefined);
+        return 'failed';
+      }
+    },
+  };
+}
+
+function scratchFolder(handle: RunHandle): string {
+  return join(handle.folder, 'scratch');
+}
+
+async function sweep({ fileSystem, logger }: RecordingsOptions, folder: string): Promise<void> {
+  try {
+    await fileSystem.removeFolder(folder);
+  } catch (error) {
+    logger.warn('old recordings could not be removed', { folder, error: messageOf(error) });
+  }
+}
+
+/** A cancelled attempt is no failure: nobody will look for it. */
+function isWanted({ state, request }: EpisodeParts, outcome: AttemptOutcome | null): boolean {
+  const { record } = state.handle;
+  if (outcome === null && toStudioError(request.signal.reason).code === 'aborted') return false;
+  return record.config.recording !== 'failures' || isFailure(outcome, record.metrics);
+}
+
+function noteKept({ options, state }: EpisodeParts, bytes: number): void {
+  const { record } = state.handle;
+  const limit = options.failureBytesPerRun ?? failureBytesPerRun;
+  state.keptBytes += bytes;
+  if (record.config.recording !== 'failures' || state.keptBytes < limit || state.isFull) return;
+  state.isFull = true;
+  const message = `Recordings of failures reached ${Math.round(limit / 2 ** 20)} MB: later episodes of this run are not recorded. Record a sample or all of them to choose yourself.`;
+  options.onNotice?.(message, record.runId);
+}
+
+/** Kept recordings that the bulk thread still has to put in order, one after the other. */
+class Backlog {
+  readonly #options: RecordingsOptions;
+  readonly #open = new Set<Promise<void>>();
+
+  constructor(options: RecordingsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves at once while there is room. */
+  async add(episodeFolder: string): Promise<void> {
+    const work = this.#finish(episodeFolder);
+    this.#open.add(work);
+    void work.finally(() => this.#open.delete(work));
+    if (this.#open.size > largestBacklog) await Promise.race(this.#open);
+  }
+
+  async settled(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  async #finish(episodeFolder: string): Promise<void> {
+    try {
+      await this.#options.bulk.run('finishRecordings', { episodeFolder });
+    } catch (error) {
+      // The scratch stays whole: it is put in order when it is first opened.
+      this.#options.logger.warn('a recording waits to be put in order', {
+        episodeFolder,
+        error: messageOf(error),
+      });
+    }
+  }
+}
