@@ -1,0 +1,176 @@
+// Whole runs over a Python environment that goes wrong in every way environments do, through the real engine.
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RequestInput, RequestName, RequestOutput } from './contract/api.ts';
+import type { EpisodeAttempt } from './contract/run.ts';
+import { localTransport } from './hosts/engine.ts';
+import { pythonInterpreter } from './nodeset/testing/test-registry.ts';
+import { createStudio, type Studio } from './studio.ts';
+
+const here = import.meta.dirname;
+const interpreter = pythonInterpreter();
+const mark = `ac-${process.pid}-${Date.now()}`;
+let root: string;
+let studio: Studio;
+
+async function ask<Name extends RequestName>(
+  name: Name,
+  input: RequestInput<Name>,
+): Promise<RequestOutput<Name>> {
+  const reply = await localTransport(studio).request(name, input);
+  if (!reply.ok) throw new Error(`${name}: ${reply.error.message}`);
+  return reply.value;
+}
+
+/** Processes that carry the nodeset's own variable: it, and whatever it started. Zombies are not alive. */
+async function alive(): Promise<readonly string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      try {
+        const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
+        const state = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '')[0];
+        return environment.includes(mark) && state !== 'Z' ? [pid] : [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return found.flat();
+}
+
+interface Ended {
+  readonly attempts: readonly EpisodeAttempt[];
+  readonly status: string;
+  readonly log: string;
+  /** Most processes of it that were seen at once. */
+  readonly mostAlive: number;
+}
+
+/** A run of episodes 0 and 1 of a split, one attempt each. */
+async function evaluate(split: string): Promise<Ended> {
+  const config = { graph: 'misbehaving', selectors: { split }, retry: { attempts: 1 } };
+  const { runId } = await ask('runs.start', { config });
+  let mostAlive = 0;
+  for (;;) {
+    mostAlive = Math.max(mostAlive, (await alive()).length);
+    const { record } = await ask('runs.get', { runId });
+    if (!['queued', 'preparing', 'running', 'stopping'].includes(record.status)) {
+      const attempts = await Promise.all([0, 1].map((ordinal) => ask('runs.attempts', { runId, ordinal })));
+      const { lines } = await ask('nodesets.log', { name: 'misbehaving' });
+      return {
+        status: record.status,
+        attempts: attempts.flatMap((each) => each.attempts),
+        log: lines.join('\n'),
+        mostAlive,
+      };
+    }
+    await delay(50);
+  }
+}
+
+describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Python environment that', () => {
+  beforeAll(async () => {
+    root = await mkdtemp(path.join(os.tmpdir(), 'misbehaving ☂ '));
+    vi.stubEnv('AGENTCANVAS_HOME', path.join(root, 'home'));
+    const workspace = path.join(root, 'workspace');
+    await mkdir(path.join(workspace, 'nodesets'), { recursive: true });
+    await mkdir(path.join(workspace, 'graphs'));
+    const text = await readFile(path.join(here, 'testing/misbehaving-nodeset.py'), 'utf8');
+    await writeFile(path.join(workspace, 'nodesets/misbehaving.py'), text.replace('@MARK@', mark));
+    const graph = await readFile(path.join(here, 'eval/testing/graphs/fragile.json'), 'utf8');
+    const own = graph
+      .replaceAll('fragile__observe', 'misbehaving__start')
+      .replaceAll('fragile__step', 'misbehaving__step')
+      .replaceAll('fragile__evaluate', 'misbehaving__score')
+      .replaceAll('"position"', '"count"')
+      .replaceAll('_position"', '_count"')
+      .replaceAll('"count": {', '"position": {')
+      .replaceAll('"fragile"', '"misbehaving"');
+    await writeFile(path.join(workspace, 'graphs/misbehaving.json'), own);
+    studio = await createStudio({ host: 'cli', workspace, trust: [workspace] });
+    const { settings } = await ask('settings.get', {});
+    await ask('settings.set', { settings: { ...settings, python: interpreter } });
+    const { nodesets } = await ask('nodesets.rescan', {});
+    const problem = nodesets.find(({ name }) => name === 'misbehaving')?.error;
+    if (problem !== undefined) throw new Error(problem);
+  }, 60_000);
+  afterAll(async () => {
+    await studio[Symbol.asyncDispose]();
+    vi.unstubAllEnvs();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  it.each(['prints_much', 'invalid_utf8', 'prints_from_c', 'forks'])(
+    '%s harms nothing: both episodes complete, its output is in the log, nothing is left running',
+    async (split) => {
+      const { status, attempts, log, mostAlive } = await evaluate(split);
+      expect(status).toBe('completed');
+      expect(attempts.map((attempt) => [attempt.status, attempt.steps])).toEqual([
+        ['completed', 3],
+        ['completed', 3],
+      ]);
+      expect(log.split('\n').slice(-20)).toContain(`misbehaving#0: last words of ${split}`);
+      expect(mostAlive).toBeGreaterThanOrEqual(split === 'forks' ? 3 : 1);
+      expect(await alive()).toEqual([]);
+    },
+    30_000,
+  );
+
+  it('printed in every way is read to the end, bounded, with what is no UTF-8 replaced', async () => {
+    const { lines } = await ask('nodesets.log', { name: 'misbehaving' });
+    expect(lines.length).toBeLessThanOrEqual(200);
+    await evaluate('invalid_utf8');
+    const { lines: later } = await ask('nodesets.log', { name: 'misbehaving' });
+    expect(later).toContain('misbehaving#0: \ufffd\ufffd broken \ufffd( text');
+    await evaluate('prints_from_c');
+    expect((await ask('nodesets.log', { name: 'misbehaving' })).lines).toContain(
+      'misbehaving#0: written by C',
+    );
+  }, 30_000);
+
+  it.each([
+    ['ignores_sigterm', 'timeout', 'timeout', /did not answer within 2\.5 s \(step\)/],
+    ['segfaults', 'died', 'process_died', /SIGSEGV/],
+  ] as const)(
+    '%s costs its own episode, with phase, step and last lines, and is gone',
+    async (split, status, code, message) => {
+      const { attempts } = await evaluate(split);
+      expect(attempts.map((attempt) => attempt.status)).toEqual(['completed', status]);
+      const error = attempts[1]?.error;
+      expect(error).toMatchObject({ code, message: expect.stringMatching(message) as string });
+      expect(error?.scope).toMatchObject({ phase: 'step', step: 1 });
+      expect(JSON.stringify(error)).toContain(`last words of ${split}`);
+      expect(await alive()).toEqual([]);
+    },
+    30_000,
+  );
+
+  it('raises in reset costs its own episode and says so', async () => {
+    const { attempts, log } = await evaluate('raises_in_reset');
+    expect(attempts.map((attempt) => attempt.status)).toEqual(['completed', 'error']);
+    expect(attempts[1]?.error).toMatchObject({
+      message: expect.stringContaining('the scene cannot be loaded') as string,
+      scope: { phase: 'reset' },
+    });
+    expect(log).toContain('last words of raises_in_reset');
+    expect(await alive()).toEqual([]);
+  }, 30_000);
+
+  it('returns garbage has its node named with what it must return', async () => {
+    const { attempts } = await evaluate('returns_garbage');
+    expect(attempts[0]?.status).toBe('completed');
+    expect(attempts[1]?.nodeErrors).toMatchObject([
+      {
+        nodePath: 'step',
+        step: 1,
+        message: expect.stringMatching(/Step\.forward returned int; return a dict/) as string,
+      },
+    ]);
+    expect(await alive()).toEqual([]);
+  }, 30_000);
+});
