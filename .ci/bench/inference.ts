@@ -1,7 +1,7 @@
 // The batched inference tier beside what one would do without it: samples per second, latency and memory of closed-loop
 // callers on a small recurrent policy and on a convolutional network of ResNet-18's size. `--quick`: fewer, shorter windows;
 // `--busy`: rounds in which others used the machine count too (then only ratios mean something).
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -10,13 +10,14 @@ import * as onnx from 'onnxruntime-node';
 import { systemClock } from '../../main/base/clock.ts';
 import { Tensor } from '../../main/base/tensor.ts';
 import type { BatchingConfig } from '../../main/contract/eval-config.ts';
-import type { FiringContext, NodeHandler, NodeType, PortValues } from '../../main/graph/ports.ts';
+import type { NodeType, PortValues } from '../../main/graph/ports.ts';
 import { BatchedInferenceServer } from '../../main/inference/inference-server.ts';
 import { PolicyNodes, policyNodeType } from '../../main/inference/onnx/policy-node.ts';
 import { convolutionalPolicy, recurrentPolicy } from '../../main/inference/testing/sample-models.ts';
 import { engineLayout } from '../../main/layout.ts';
 import type { BatchBackend } from '../../main/nodeset/ports.ts';
 import { createProcessRegistry } from '../../main/process/process-registry.ts';
+import { drive, timerOnly, type Driven, type Timed } from './closed-loop.ts';
 import { median, root, saveResult, takeTurns, type Contender, type Measured } from './harness.ts';
 import { startRawPing } from './raw-ping.ts';
 
@@ -98,81 +99,6 @@ function parts(nodes: PolicyNodes): { readonly nodeType: NodeType; readonly back
   return { nodeType, backend };
 }
 
-function contextOf(caller: number): FiringContext {
-  return {
-    executionId: `caller${caller}`,
-    nodeId: 'policy',
-    step: 0,
-    seed: 0,
-    signal: new AbortController().signal,
-    state: new Map(),
-    containers: { granted: [], read: () => undefined, write: () => undefined, evict: () => undefined },
-    log: () => undefined,
-    emitSignal: () => undefined,
-  };
-}
-
-interface Timed extends Contender {
-  readonly latenciesMs: number[];
-  /** Of the processes that run the model. */
-  readonly rssMb: () => number | null;
-}
-
-interface Driven {
-  readonly name: string;
-  readonly handlers: readonly NodeHandler[];
-  readonly inputs: Subject['inputs'];
-  readonly pids: () => readonly number[];
-  readonly thinkMs?: number;
-  /** Callers that ask once per window and then stall. */
-  readonly stalled?: number;
-}
-
-/** Callers in a closed loop: each asks again when it was answered. */
-function drive({ name, handlers, inputs, pids, thinkMs = 0, stalled = 0 }: Driven): Timed {
-  const latenciesMs: number[] = [];
-  const contexts = handlers.map((_, caller) => contextOf(caller));
-  const loop = async (caller: number, untilMs: number): Promise<number> => {
-    const [handler, context] = [handlers[caller], contexts[caller]];
-    if (!handler || !context) return 0;
-    let hidden: unknown = null;
-    let calls = 0;
-    while (performance.now() < untilMs) {
-      const startMs = performance.now();
-      const outputs = (await handler.forward(
-        { ...inputs(caller), hidden_in: hidden },
-        context,
-      )) as PortValues;
-      hidden = outputs['hidden_out'];
-      latenciesMs.push(performance.now() - startMs);
-      calls++;
-      if (caller < stalled) await delay(Math.max(0, untilMs - performance.now()));
-      else if (thinkMs > 0) await delay(thinkMs);
-    }
-    return calls;
-  };
-  return {
-    name,
-    latenciesMs,
-    pids,
-    rssMb: () => residentMb(pids()),
-    async work(windowMs) {
-      const untilMs = performance.now() + windowMs;
-      const counts = await Promise.all(handlers.map((_, caller) => loop(caller, untilMs)));
-      for (const [caller, handler] of handlers.entries()) handler.end?.(`caller${caller}`);
-      return counts.reduce((sum, count) => sum + count, 0);
-    },
-  };
-}
-
-function residentMb(pids: readonly number[]): number | null {
-  if (process.platform !== 'linux' || pids.length === 0) return null;
-  const kb = pids.map((pid) =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0),
-  );
-  return kb.reduce((sum, each) => sum + each, 0) / 1024;
-}
-
 async function rawRun(subject: Subject, batch: number): Promise<Timed> {
   const session = await onnx.InferenceSession.create(path.join(scratch, String(subject.config['model'])), {
     intraOpNumThreads: 1,
@@ -195,37 +121,6 @@ async function rawRun(subject: Subject, batch: number): Promise<Timed> {
       }
       return samples;
     },
-  };
-}
-
-/** What one finds in many servers: a batch every 50 ms after its first sample, whoever waits. */
-function timerOnly(backend: BatchBackend, config: PortValues): (callers: number) => NodeHandler[] {
-  return (callers) => {
-    let waiting: { readonly sample: PortValues; readonly resolve: (answer: PortValues) => void }[] = [];
-    const signal = new AbortController().signal;
-    const flush = async (): Promise<void> => {
-      const batch = waiting;
-      waiting = [];
-      const answers = await backend.call(
-        batch.map(({ sample }) => sample),
-        config,
-        signal,
-      );
-      for (const [index, { resolve }] of batch.entries()) resolve(answers[index] ?? {});
-    };
-    return Array.from({ length: callers }, () => {
-      const side = backend.callerSide?.('policy', config);
-      return {
-        async forward(inputs: PortValues, context: FiringContext) {
-          const sample = side?.sampleOf(inputs, context) ?? inputs;
-          const answer = await new Promise<PortValues>((resolve) => {
-            waiting.push({ sample, resolve });
-            if (waiting.length === 1) setTimeout(() => void flush(), 50);
-          });
-          return side?.outputsOf(answer, context) ?? answer;
-        },
-      };
-    });
   };
 }
 
@@ -394,7 +289,7 @@ for (const subject of subjects) {
       bench.tier(rendezvous, 8, { thinkMs: 5 }),
       bench.tier(greedy, 8, { thinkMs: 5 }),
     ]);
-    print('8 callers that think 5 ms', thinking);
+    print('8 callers that think 5 ms on average', thinking);
     results['thinking 5 ms'] = thinking;
     const stalled = await compare([
       bench.tier(greedy, 7, { name: 'greedy, 7 callers' }),

@@ -69,7 +69,7 @@ describe('the batched tier of a run', () => {
     // Everybody is known before anybody asks again.
     for (const round of [1, 2]) {
       calls.length = 0;
-      const answers = bound.map((handler, index) =>
+      const answers = bound.map(async (handler, index) =>
         handler.forward({ x: round * 10 + index }, firing(`execution${index}`)),
       );
       for (let count = 0; count < 3; count++) await turn();
@@ -161,7 +161,7 @@ describe('batched nodes of nodesets', () => {
     );
     const ask = async (): Promise<unknown[]> =>
       await Promise.all(
-        handlers.map((handler, index) => handler?.forward({ x: index }, firing(`worker${index}`))),
+        handlers.map(async (handler, index) => handler?.forward({ x: index }, firing(`worker${index}`))),
       );
     await ask();
     expect(await ask()).toEqual([

@@ -236,6 +236,11 @@ class Lane {
     const { waiting, callers } = this.queue.view();
     const world = this.#world;
     if (waiting > limits.maxWaiting) world.broken(`${waiting} wait in ${this.key}`);
+    const open = [...world.tickets.values()].filter(
+      (ticket) => ticket.key === this.key && ticket.settlements === 0,
+    );
+    if (waiting > open.length)
+      world.broken(`${waiting} wait in ${this.key}, but only ${open.length} are open`);
     if (isClosed) return;
     if (callers !== this.live.size)
       world.broken(`${this.key} counts ${callers} callers instead of ${this.live.size}`);
