@@ -10,6 +10,7 @@ import {
   type LucideIcon,
 } from 'lucide-react';
 import { home, formatAddress, type Page } from '../store/address.ts';
+import { countsOf } from '../store/studio-store.ts';
 import { useAddress, useStudioState } from '../store/use-studio.tsx';
 import { formatCount, formatShare } from '../ui/format.ts';
 import { Tip } from '../ui/tip.tsx';
@@ -54,10 +55,12 @@ export function Rail() {
 function Holder() {
   const holder = useStudioState((state) => state.guard.holder);
   const queued = useStudioState((state) => state.queue.length);
-  const item = useStudioState((state) => (holder?.kind === 'eval' ? state.items[holder.id] : undefined));
+  const counts = useStudioState((state) =>
+    holder?.kind === 'eval' ? countsOf(state, holder.id) : undefined,
+  );
   if (!holder && queued === 0) return null;
-  const done = item ? item.counts.planned - item.counts.notRun : 0;
-  const total = item?.counts.planned ?? 0;
+  const done = counts ? counts.planned - counts.notRun : 0;
+  const total = counts?.planned ?? 0;
   return (
     <a
       className="holder"
@@ -74,7 +77,7 @@ function Holder() {
             : `Canvas plays ${holder.label}`
           : 'Nothing runs'}
       </div>
-      {item ? (
+      {total > 0 ? (
         <>
           <div className="faint">
             {formatShare(done, total)} of {formatCount(total)}

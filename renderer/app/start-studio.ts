@@ -34,7 +34,7 @@ function bindPage(store: StudioStore): void {
   const apply = (): void => {
     const state = store.getState();
     document.documentElement.dataset['theme'] = isDarkTheme(state) ? 'dark' : 'light';
-    document.title = titleOf(state.guard, state.items);
+    document.title = titleOf(state);
     remember('theme', state.theme);
   };
   apply();

@@ -1,12 +1,12 @@
 // The window title carries the progress of what runs. Pure.
-import type { GuardView } from '#contract/requests.ts';
-import type { RunListItem } from '#contract/run.ts';
+import { countsOf, type StudioState } from '../store/studio-store.ts';
 import { formatCount, formatShare } from '../ui/format.ts';
 
-export function titleOf(guard: GuardView, items: Readonly<Record<string, RunListItem>>): string {
-  const item = guard.holder?.kind === 'eval' ? items[guard.holder.id] : undefined;
-  if (!item) return 'AgentCanvas';
-  const { planned, notRun } = item.counts;
-  const done = planned - notRun;
-  return `${formatShare(done, planned)} · ${formatCount(done)}/${formatCount(planned)} · ${item.name} – AgentCanvas`;
+export function titleOf(state: Pick<StudioState, 'guard' | 'items' | 'progress'>): string {
+  const { holder } = state.guard;
+  if (holder?.kind !== 'eval') return 'AgentCanvas';
+  const counts = countsOf(state, holder.id);
+  if (!counts || counts.planned === 0) return `${holder.label} – AgentCanvas`;
+  const done = counts.planned - counts.notRun;
+  return `${formatShare(done, counts.planned)} · ${formatCount(done)}/${formatCount(counts.planned)} · ${holder.label} – AgentCanvas`;
 }

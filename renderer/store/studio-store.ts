@@ -5,7 +5,7 @@ import type { RequestOutput } from '#contract/api.ts';
 import type { GraphListItem, GuardView } from '#contract/requests.ts';
 import type { EvalConfigInput } from '#contract/eval-config.ts';
 import type { NodesetSummary } from '#contract/nodeset.ts';
-import type { RunListItem } from '#contract/run.ts';
+import type { RunCounts, RunListItem } from '#contract/run.ts';
 import type { Settings } from '#contract/settings.ts';
 import type { ConnectionState } from '../api/connection.ts';
 import type { RequestError } from '../api/request-error.ts';
@@ -46,12 +46,15 @@ export interface RunsSlice {
   readonly queue: readonly string[];
   /** The last line known of each run that changed while the window is open. */
   readonly items: Readonly<Record<string, RunListItem>>;
+  /** Counts of the run that is live: fresher than its line. */
+  readonly progress: { readonly runId: string; readonly counts: RunCounts } | null;
   /** Increases when lists of runs must be read anew: a run began or went, or events were missed. */
   readonly listVersion: number;
   /** A configuration to take over on Evaluate: duplicate as new. */
   readonly draft: EvalConfigInput | null;
   readonly setQueue: (queue: readonly string[]) => void;
   readonly setItem: (item: RunListItem) => void;
+  readonly setProgress: (runId: string, counts: RunCounts) => void;
   readonly forgetRun: (runId: string) => void;
   readonly invalidateLists: () => void;
   readonly setDraft: (draft: EvalConfigInput | null) => void;
@@ -96,6 +99,7 @@ const workspaceSlice: Slice<WorkspaceSlice> = (set) => ({
 const runsSlice: Slice<RunsSlice> = (set) => ({
   queue: [],
   items: {},
+  progress: null,
   listVersion: 0,
   draft: null,
   setQueue: (queue) => set({ queue }),
@@ -105,6 +109,7 @@ const runsSlice: Slice<RunsSlice> = (set) => ({
       const known = Object.entries({ ...state.items, [item.runId]: item }).slice(-keptItems);
       return { items: Object.fromEntries(known), listVersion: state.listVersion + Number(isNew) };
     }),
+  setProgress: (runId, counts) => set({ progress: { runId, counts } }),
   forgetRun: (runId) =>
     set((state) => {
       const { [runId]: _gone, ...items } = state.items;
@@ -144,3 +149,11 @@ export function createStudioStore(theme: ThemeChoice, systemIsDark: boolean): St
 
 export const isDarkTheme = (state: Pick<StudioState, 'theme' | 'systemIsDark'>): boolean =>
   state.theme === 'dark' || (state.theme === 'system' && state.systemIsDark);
+
+/** The freshest counts known of a run. */
+export function countsOf(
+  state: Pick<StudioState, 'items' | 'progress'>,
+  runId: string,
+): RunCounts | undefined {
+  return state.progress?.runId === runId ? state.progress.counts : state.items[runId]?.counts;
+}

@@ -105,6 +105,9 @@ function routeToStore(message: EventMessage, store: StudioStore): void {
     case 'run.finished':
       state.setItem(message.payload.item);
       break;
+    case 'run.live':
+      state.setProgress(message.payload.runId, message.payload.live.summary.counts);
+      break;
     case 'run.deleted':
       state.forgetRun(message.payload.runId);
       break;

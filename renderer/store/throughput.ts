@@ -36,7 +36,7 @@ export function throughputOfSamples(samples: readonly LiveSample[]): ThroughputP
 }
 
 /** Null when the rows do not tell when they ran. */
-export function throughputOfRows(rows: Iterable<EpisodeRow>, buckets = 60): ThroughputPoint[] | null {
+export function throughputOfRows(rows: Iterable<EpisodeRow>, greatestBuckets = 60): ThroughputPoint[] | null {
   const ends: number[] = [];
   let first = Infinity;
   for (const row of rows) {
@@ -48,6 +48,8 @@ export function throughputOfRows(rows: Iterable<EpisodeRow>, buckets = 60): Thro
     ends.push(start + row.durationMs);
   }
   if (ends.length < 2) return null;
+  // Enough episodes in each part that chance does not draw the picture.
+  const buckets = Math.min(greatestBuckets, Math.max(2, Math.floor(ends.length / 8)));
   let last = -Infinity;
   for (const end of ends) last = Math.max(last, end);
   const widthMs = Math.max(1, (last - first) / buckets);

@@ -57,6 +57,12 @@ describe('format', () => {
     expect(formatMetricValue('nan')).toEqual({ text: 'NaN', kind: 'non_finite' });
     expect(formatMetricValue('-inf')).toEqual({ text: '−∞', kind: 'non_finite' });
     expect(formatMetricValue(0)).toEqual({ text: '0', kind: 'value' });
+    expect([1, 0.5, 13.75].map((value) => formatMetricValue(value, distance).text)).toEqual([
+      '1.00',
+      '0.50',
+      '13.75',
+    ]);
+    expect([1, 0].map((value) => formatMetricValue(value, rate).text)).toEqual(['1', '0']);
     expect(formatEstimate(estimate({ mean: null, low: null, high: null, n: 0 }), rate).value).toBe('–');
   });
 

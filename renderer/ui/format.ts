@@ -49,13 +49,22 @@ export interface CellText {
   readonly kind: 'value' | 'not_measured' | 'non_finite';
 }
 
-/** A metric of one episode. */
-export function formatMetricValue(value: MetricValue | undefined): CellText {
+/** A metric of one episode. With its definition, always as many decimals, so that a column lines up. */
+export function formatMetricValue(
+  value: MetricValue | undefined,
+  definition?: Pick<MetricDefinition, 'kind' | 'unit'>,
+): CellText {
   if (value === undefined || value === null) return { text: NOT_MEASURED, kind: 'not_measured' };
   if (value === 'nan') return { text: 'NaN', kind: 'non_finite' };
   if (value === 'inf') return { text: '∞', kind: 'non_finite' };
   if (value === '-inf') return { text: '−∞', kind: 'non_finite' };
-  return { text: formatDecimal(value, decimalsOf(value)), kind: 'value' };
+  const decimals = definition ? decimalsOfMetric(value, definition) : decimalsOf(value);
+  return { text: formatDecimal(value, decimals), kind: 'value' };
+}
+
+function decimalsOfMetric(value: number, { kind, unit }: Pick<MetricDefinition, 'kind' | 'unit'>): number {
+  if (kind === 'mean') return unit === '' ? 3 : 2;
+  return Number.isInteger(value) ? 0 : 3;
 }
 
 export interface EstimateText {

@@ -35,7 +35,7 @@ export function useIntrospection(ref: string | null): IntrospectionState {
     error: deep.error ?? shallow.error,
     isReading: shallow.isLoading && shallow.value === null,
     isLoading: deep.isLoading && wantsLoad,
-    unloaded: value === null ? [] : unloadedOf(value),
+    unloaded: value === null ? [] : unloadedOf(value, deep.value !== null),
     load: () => {
       if (asked === ref || wantsLoad) deep.reload();
       setAsked(ref);
@@ -47,10 +47,13 @@ export function useIntrospection(ref: string | null): IntrospectionState {
   };
 }
 
-function unloadedOf(value: Introspection): string[] {
+/** After loading, environments are let go again: what told its metadata needs nothing more. */
+function unloadedOf(value: Introspection, wasLoaded: boolean): string[] {
+  const told = value.environments.filter((environment) => environment.metadata).map(({ nodeset }) => nodeset);
   const notLoaded = value.nodesets
-    .filter((nodeset) => nodeset.state !== 'loaded')
-    .map((nodeset) => nodeset.name);
+    .filter((nodeset) => (wasLoaded ? nodeset.state === 'failed' : nodeset.state !== 'loaded'))
+    .map((nodeset) => nodeset.name)
+    .filter((name) => !told.includes(name));
   return [...new Set([...notLoaded, ...value.missing])];
 }
 

@@ -136,10 +136,10 @@ function metricColumn(metric: MetricDefinition): GridColumn<EpisodeRow> {
     id: `metrics.${metric.name}`,
     header: metric.name,
     ...(metric.unit ? { unit: metric.unit } : {}),
-    width: Math.min(96, Math.max(60, metric.name.length * 7 + 20)),
+    width: Math.min(104, Math.max(60, metric.name.length * 7 + metric.unit.length * 6 + 20)),
     align: 'end',
     cell: (row) => {
-      const { text, kind } = formatMetricValue(row.metrics[metric.name]);
+      const { text, kind } = formatMetricValue(row.metrics[metric.name], metric);
       if (kind === 'value') return text;
       const label = kind === 'not_measured' ? 'not measured' : 'not a finite number';
       return (

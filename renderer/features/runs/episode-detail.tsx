@@ -1,6 +1,7 @@
 // The open episode: result, metrics, error with its last words, every attempt, and the raw record.
 import { ChevronLeft, ChevronRight, RotateCcw, X } from 'lucide-react';
 import { useState } from 'react';
+import type { MetricDefinition } from '#contract/nodeset.ts';
 import type { EpisodeAttempt, EpisodeRow } from '#contract/run.ts';
 import type { RunSession } from '../../store/run-session.ts';
 import { useCommand, useStudio } from '../../store/use-studio.tsx';
@@ -131,12 +132,7 @@ function RowFacts({ row, state }: { readonly row: EpisodeRow; readonly state: Lo
       {state.record.metrics.length > 0 ? (
         <dl className="facts metric-facts">
           {state.record.metrics.map((metric) => (
-            <MetricFact
-              key={metric.name}
-              name={metric.name}
-              unit={metric.unit}
-              value={row.metrics[metric.name]}
-            />
+            <MetricFact key={metric.name} metric={metric} value={row.metrics[metric.name]} />
           ))}
         </dl>
       ) : null}
@@ -145,21 +141,19 @@ function RowFacts({ row, state }: { readonly row: EpisodeRow; readonly state: Lo
 }
 
 function MetricFact({
-  name,
-  unit,
+  metric,
   value,
 }: {
-  readonly name: string;
-  readonly unit: string;
+  readonly metric: MetricDefinition;
   readonly value: EpisodeRow['metrics'][string] | undefined;
 }) {
-  const { text, kind } = formatMetricValue(value);
+  const { text, kind } = formatMetricValue(value, metric);
   return (
     <>
-      <dt>{name}</dt>
+      <dt>{metric.name}</dt>
       <dd className="figures">
         {kind === 'not_measured' ? <span className="faint">not measured</span> : text}
-        {kind === 'value' && unit ? <span className="faint"> {unit}</span> : null}
+        {kind === 'value' && metric.unit ? <span className="faint"> {metric.unit}</span> : null}
       </dd>
     </>
   );

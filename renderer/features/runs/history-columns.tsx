@@ -101,7 +101,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
     header: 'Time',
     width: 88,
     align: 'end',
-    cell: (item) => formatDuration(item.activeMs),
+    cell: (item) => (item.activeMs > 0 ? formatDuration(item.activeMs) : '–'),
     text: (item) => String(item.activeMs / 1000),
   },
   {

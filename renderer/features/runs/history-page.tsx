@@ -2,10 +2,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { RunListItem } from '#contract/run.ts';
 import { formatAddress, home } from '../../store/address.ts';
+import { isActive } from '../../store/run-session.ts';
 import { useAddress, useStudio, useStudioState } from '../../store/use-studio.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
-import { formatCount } from '../../ui/format.ts';
+import { formatPlural } from '../../ui/format.ts';
 import { nextSort } from '../../ui/next-sort.ts';
 import { EmptyState, PageHead, Skeleton } from '../../ui/page.tsx';
 import { recall, remember } from '../../ui/storage.ts';
@@ -28,11 +29,7 @@ export function HistoryPage() {
   const [editing, setEditing] = useState<RunListItem | null>(null);
   const [deleting, setDeleting] = useState<readonly RunListItem[]>([]);
   const [active, setActive] = useState<string | null>(recallSelected);
-  const items = useStudioState((state) => state.items);
-  const itemAt = (position: number): RunListItem | undefined => {
-    const item = list.get(position);
-    return item ? (items[item.runId] ?? item) : undefined;
-  };
+  const itemAt = useFreshItems(list);
   const tick = useCallback((runId: string) => {
     setTicked((before) => {
       const next = new Set(before);
@@ -78,14 +75,12 @@ export function HistoryPage() {
     [list, navigation],
   );
   const sort = [address.runSort ?? newestFirst];
-  const tickedItems = [...ticked].map(
-    (runId) => items[runId] ?? list.get(list.find((row) => row.runId === runId)),
-  );
+  const tickedItems = [...ticked].map((runId) => itemAt(list.find((row) => row.runId === runId)));
   return (
     <>
       <PageHead
         title="History"
-        sub={list.total === null ? 'All runs of the workspace' : `${formatCount(list.total)} runs`}
+        sub={list.total === null ? 'All runs of the workspace' : formatPlural(list.total, 'run')}
       >
         <TickedActions
           ticked={[...ticked]}
@@ -164,6 +159,19 @@ function useRunList(): PagedRows<RunListItem> {
   }, [list, listVersion]);
   useSyncExternalStore(list.subscribe, list.getVersion);
   return list;
+}
+
+/** Lines of the list, with what events told since they were read. */
+function useFreshItems(list: PagedRows<RunListItem>): (position: number) => RunListItem | undefined {
+  const items = useStudioState((state) => state.items);
+  const progress = useStudioState((state) => state.progress);
+  return (position) => {
+    const item = list.get(position);
+    const known = item ? (items[item.runId] ?? item) : undefined;
+    return known && progress?.runId === known.runId && isActive(known.status)
+      ? { ...known, counts: progress.counts }
+      : known;
+  };
 }
 
 function recallSelected(): string | null {
