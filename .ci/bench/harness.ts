@@ -24,6 +24,15 @@ export interface Measured {
   readonly rounds: number;
   /** Steps per second of each kept round. */
   readonly rates: readonly number[];
+  /** Every round in order; undefined where others used the machine. */
+  readonly samples: readonly (Sample | undefined)[];
+  /** Median share of the machine that others used, over all rounds. */
+  readonly foreignShare: number;
+}
+
+export interface Sample {
+  readonly rate: number;
+  readonly cpuUs: number;
 }
 
 const defaultForeignShareLimit = 0.15;
@@ -32,18 +41,18 @@ export async function takeTurns(
   contenders: readonly Contender[],
   { rounds = 9, windowMs = 400, foreignShareLimit = defaultForeignShareLimit } = {},
 ): Promise<Measured[]> {
-  const samples = new Map<string, { rate: number; cpuUs: number }[]>(
+  const windows = new Map<string, (Sample & { foreignShare: number })[]>(
     contenders.map(({ name }) => [name, []]),
   );
   for (const contender of contenders) await contender.work(windowMs / 2);
   for (let round = 0; round < rounds; round++) {
-    for (const contender of contenders) {
-      const sample = await oneWindow(contender, windowMs);
-      if (sample.foreignShare <= foreignShareLimit) samples.get(contender.name)?.push(sample);
-    }
+    for (const contender of contenders)
+      windows.get(contender.name)?.push(await oneWindow(contender, windowMs));
   }
   return contenders.map(({ name }) => {
-    const kept = samples.get(name) ?? [];
+    const all = windows.get(name) ?? [];
+    const samples = all.map((sample) => (sample.foreignShare <= foreignShareLimit ? sample : undefined));
+    const kept = samples.filter((sample) => sample !== undefined);
     const rates = kept.map((sample) => sample.rate);
     return {
       name,
@@ -52,8 +61,23 @@ export async function takeTurns(
       cpuUs: median(kept.map((sample) => sample.cpuUs)),
       rounds: kept.length,
       rates,
+      samples,
+      foreignShare: median(all.map((sample) => sample.foreignShare)),
     };
   });
+}
+
+/** Median over the rounds in which both had the machine to themselves; NaN without any. */
+export function medianOfRounds(
+  [one, other]: readonly [Measured, Measured],
+  compare: (one: Sample, other: Sample) => number,
+): number {
+  return median(
+    one.samples.flatMap((sample, round) => {
+      const opposite = other.samples[round];
+      return sample && opposite ? [compare(sample, opposite)] : [];
+    }),
+  );
 }
 
 async function oneWindow(
