@@ -36,7 +36,6 @@ const targets = {
   engine: {
     sources: ['main', 'package.json', '.ci/build.mjs'],
     async make() {
-      await rm(at('dist/engine'), { recursive: true, force: true });
       const entries = {
         cli: 'main/hosts/cli.ts',
         studio: 'main/studio.ts',
@@ -46,23 +45,31 @@ const targets = {
         'bulk-worker': 'main/store/bulk-worker.ts',
         agentcanvas: 'main/nodeset/author/agentcanvas.ts',
       };
-      await build({ ...nodeBundle, entryPoints: entries, outdir: 'dist/engine' });
+      await replaceFolder('dist/engine', [
+        await build({ ...nodeBundle, entryPoints: entries, outdir: 'dist/engine', write: false }),
+      ]);
     },
   },
   electron: {
     sources: ['electron', 'main', 'package.json', '.ci/build.mjs'],
     async make() {
       if (!existsSync(at('electron/main.ts'))) return;
-      await rm(at('dist/electron'), { recursive: true, force: true });
-      await build({ ...nodeBundle, entryPoints: { main: 'electron/main.ts' }, outdir: 'dist/electron' });
       const { splitting: _splitting, banner: _banner, outExtension: _extension, ...script } = nodeBundle;
-      await build({
+      const shell = {
+        ...nodeBundle,
+        entryPoints: { main: 'electron/main.ts' },
+        outdir: 'dist/electron',
+        write: false,
+      };
+      const preload = {
         ...script,
         entryPoints: { preload: 'electron/preload.ts' },
         outdir: 'dist/electron',
         format: 'cjs',
         outExtension: { '.js': '.cjs' },
-      });
+        write: false,
+      };
+      await replaceFolder('dist/electron', [await build(shell), await build(preload)]);
     },
   },
   renderer: {
@@ -83,6 +90,14 @@ for (const name of process.argv.slice(2)) {
   await target.make();
   await mkdir(at('dist'), { recursive: true });
   await writeFile(stampFile, stamp);
+}
+
+/** Only when everything was built: a build that fails leaves the last good one. */
+async function replaceFolder(folder, results) {
+  await rm(at(folder), { recursive: true, force: true });
+  await mkdir(at(folder), { recursive: true });
+  for (const { outputFiles } of results)
+    for (const file of outputFiles) await writeFile(file.path, file.contents);
 }
 
 async function stampOf(sources) {
