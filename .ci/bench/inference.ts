@@ -178,6 +178,8 @@ interface Row {
   readonly name: string;
   readonly samplesPerSecond: number;
   readonly toRaw: number;
+  /** Of all processes of the contender. */
+  readonly cpuUs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly rssMb: number | null;
@@ -203,6 +205,7 @@ async function compare(contenders: readonly Timed[]): Promise<Row[]> {
         name,
         samplesPerSecond: own.rate,
         toRaw: ratio(own, reference),
+        cpuUs: own.cpuUs,
         p50Ms: at(0.5),
         p99Ms: at(0.99),
         rssMb: rssMb(),
@@ -215,11 +218,11 @@ async function compare(contenders: readonly Timed[]): Promise<Row[]> {
 function print(title: string, rows: readonly Row[]): void {
   console.log(`\n${title}`);
   console.log(
-    `  ${'contender'.padEnd(26)}${'samples/s'.padStart(11)}${'to first'.padStart(10)}${'p50 ms'.padStart(10)}${'p99 ms'.padStart(10)}${'model MB'.padStart(10)}  rounds`,
+    `  ${'contender'.padEnd(26)}${'samples/s'.padStart(11)}${'to first'.padStart(10)}${'cpu µs'.padStart(9)}${'p50 ms'.padStart(10)}${'p99 ms'.padStart(10)}${'model MB'.padStart(10)}  rounds`,
   );
   for (const row of rows)
     console.log(
-      `  ${row.name.padEnd(26)}${row.samplesPerSecond.toFixed(0).padStart(11)}${row.toRaw.toFixed(2).padStart(10)}${row.p50Ms.toFixed(2).padStart(10)}${row.p99Ms.toFixed(2).padStart(10)}${(row.rssMb?.toFixed(0) ?? '-').padStart(10)}  ${row.rounds}`,
+      `  ${row.name.padEnd(26)}${row.samplesPerSecond.toFixed(0).padStart(11)}${row.toRaw.toFixed(2).padStart(10)}${row.cpuUs.toFixed(0).padStart(9)}${row.p50Ms.toFixed(2).padStart(10)}${row.p99Ms.toFixed(2).padStart(10)}${(row.rssMb?.toFixed(0) ?? '-').padStart(10)}  ${row.rounds}`,
     );
 }
 
