@@ -1,4 +1,5 @@
 // Graph files as the services see them: found by name, described for lists, checked against the node types known now.
+import path from 'node:path';
 import type { GraphDefinition } from './contract/graph.ts';
 import type { GraphListItem } from './contract/requests.ts';
 import type { GraphSource } from './eval/ports.ts';
@@ -44,5 +45,7 @@ export async function refuseUntrustedHooks(
   );
   if (commands.length === 0 || (await trusts(file))) return;
   const message = `The graph runs commands and lies in a folder that is not trusted: ${file}. It would run: ${commands.slice(0, 3).join('; ')}. If you know who wrote it, trust the folder (--trust PATH).`;
-  throw new StudioError('untrusted', message, { details: { path: file, wouldRun: commands } });
+  throw new StudioError('untrusted', message, {
+    details: { path: file, folder: path.dirname(file), wouldRun: commands },
+  });
 }

@@ -1,4 +1,5 @@
 // The gate before any code of a nodeset is imported or run.
+import path from 'node:path';
 import { StudioError } from '../base/errors.ts';
 import type { HostLauncher } from './hosts/launcher.ts';
 import type { NodesetSource } from './version.ts';
@@ -22,7 +23,7 @@ export async function assertTrusted(
     'untrusted',
     `nodeset "${source.name}" lies in a folder that is not trusted: ${source.path}. It would run: ${wouldRun}. Trust the folder (\`--trust PATH\` on the command line) if you know who wrote it`,
     {
-      details: { path: source.path, wouldRun: [wouldRun] },
+      details: { path: source.path, folder: path.dirname(source.path), wouldRun: [wouldRun] },
     },
   );
 }
