@@ -1,6 +1,7 @@
 // Requests to services, one line each where possible. Shapes are the contract's, decisions the services'.
 import os from 'node:os';
 import { StudioError } from './base/errors.ts';
+import type { Logger } from './base/logger.ts';
 import type { Settings } from './contract/settings.ts';
 import type { RequestOutput } from './contract/api.ts';
 import type { Handlers } from './dispatch.ts';
@@ -33,6 +34,7 @@ export interface HandlerServices {
   readonly host: HostKind;
   readonly layout: EngineLayout;
   readonly access: WorkspaceAccess;
+  readonly logger: Logger;
   readonly readOnly: boolean;
   readonly store: RunStore;
   readonly registry: NodesetRegistry;
@@ -65,7 +67,7 @@ export function createHandlers(services: HandlerServices): Handlers {
     ...graphHandlers(services, writable),
     ...createNodesetHandlers(services, writable),
     ...createRunHandlers(services, writable),
-    ...createCompareHandlers(services),
+    ...createCompareHandlers(services, writable),
     ...createReplayHandlers(services),
     ...createTransferHandlers(services),
     ...createPlayHandlers(services),

@@ -1,7 +1,7 @@
 // Requests about runs: start and stop, lists and tables, exports.
 import type { CompareRequests } from './compare-handlers.ts';
 import type { Handlers } from './dispatch.ts';
-import type { RequestOutput } from './contract/api.ts';
+import type { ParsedInput, RequestOutput } from './contract/api.ts';
 import { runStatus } from './contract/run.ts';
 import { StudioError, messageOf } from './base/errors.ts';
 import { refuseUntrustedHooks } from './graph-source.ts';
@@ -18,15 +18,9 @@ export function createRunHandlers(
   const trusts = (path: string): Promise<boolean> => access.trust.trusts(path);
   return {
     'runs.preflight': async ({ config }, signal) => runs.preflight(config, signal),
-    'runs.start': async ({ config, whenBusy, parentRun }) => {
+    'runs.start': async (input) => {
       writable();
-      const { item, definition } = await graphs.load(config.graph);
-      await refuseUntrustedHooks(
-        definition,
-        item.origin === 'library' ? services.layout.resources : item.ref,
-        trusts,
-      );
-      return runs.start({ config, whenBusy, parentRun });
+      return startRun(services, input);
     },
     'runs.resume': async ({ runId, acceptDifferences }) => {
       writable();
@@ -52,6 +46,17 @@ export function createRunHandlers(
     ...tableHandlers(services),
     ...keepingHandlers(services, writable),
   };
+}
+
+/** Refuses a graph whose commands come from a folder nobody trusts. */
+export async function startRun(
+  { access, graphs, runs, layout }: HandlerServices,
+  { config, whenBusy, parentRun }: ParsedInput<'runs.start'>,
+): ReturnType<HandlerServices['runs']['start']> {
+  const { item, definition } = await graphs.load(config.graph);
+  const file = item.origin === 'library' ? layout.resources : item.ref;
+  await refuseUntrustedHooks(definition, file, (path) => access.trust.trusts(path));
+  return runs.start({ config, whenBusy, parentRun });
 }
 
 type TableRequests = 'runs.list' | 'runs.get' | 'runs.episodes' | 'runs.attempts' | 'runs.export';

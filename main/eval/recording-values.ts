@@ -8,7 +8,7 @@ export type KeepBytes = (bytes: Uint8Array) => number | null;
 /** Characters of a text, or of a structure's JSON, that stand in the line itself. */
 const inlineCharacters = 2000;
 const clippedCharacters = 400;
-const inlineElements = 32;
+const inlineElements = 64;
 const deepest = 8;
 const mostMembers = 400;
 const largestArrayBytes = 32 * 2 ** 20;

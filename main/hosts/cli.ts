@@ -4,10 +4,12 @@ import { Command, CommanderError } from 'commander';
 import { isMainThread } from 'node:worker_threads';
 import { appVersion } from '../version.ts';
 import { addCatalogCommands } from './cli/catalog-commands.ts';
+import { addCompareCommand } from './cli/compare-command.ts';
 import type { CommandContext } from './cli/context.ts';
 import { addEvalCommands } from './cli/eval-command.ts';
 import { exitCodes } from './cli/exit-codes.ts';
 import type { OutputStreams } from './cli/output.ts';
+import { addReplayCommand } from './cli/replay-command.ts';
 import { addRunCommands } from './cli/run-commands.ts';
 import { addServeCommand } from './cli/serve-command.ts';
 
@@ -34,6 +36,8 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
     });
   addEvalCommands(program, context);
   addRunCommands(program, context);
+  addCompareCommand(program, context);
+  addReplayCommand(program, context);
   addCatalogCommands(program, context);
   addServeCommand(program, context);
   allowGlobalOptionsAnywhere(program);

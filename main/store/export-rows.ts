@@ -55,13 +55,23 @@ function metricCell(value: MetricValue): string {
   return typeof value === 'string' ? value : csvCell(value);
 }
 
+/** What a spreadsheet takes for a formula. */
+const formulaStart = /^[=+\-@\t\r]/;
+
 /** A cell that no spreadsheet runs and every reader reads back. */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
   if (typeof value === 'boolean') return value ? '1' : '0';
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const safe = formulaStart.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** For the clipboard: a spreadsheet pastes it, and a tab or newline would break the row. */
+export function tsvCell(value: string | number | boolean | null): string {
+  if (typeof value !== 'string') return csvCell(value);
+  const safe = formulaStart.test(value) ? `'${value}` : value;
+  return safe.replaceAll(/[\t\r\n]+/g, ' ');
 }
 
 const fileFields = fields.map((field) => [field, toSnake(field)] as const);

@@ -1,0 +1,142 @@
+// `agentcanvas compare RUN RUN…`: the first run is the baseline.
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { comparisonFormat, type Comparison, type MetricComparisonView } from '../../contract/compare.ts';
+import { StudioError } from '../../base/errors.ts';
+import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { number } from './format.ts';
+import { table, type Output } from './output.ts';
+
+interface CompareOptions {
+  readonly metric: readonly string[];
+  readonly common?: boolean;
+  readonly flips?: string;
+  readonly format?: string;
+  readonly output?: string;
+}
+
+export function addCompareCommand(program: Command, context: CommandContext): void {
+  program
+    .command('compare')
+    .description('Compare runs over the same episodes; the first one is the baseline')
+    .argument('<run...>')
+    .option(
+      '--metric <name>',
+      'only this metric; may be given several times',
+      (value: string, previous: string[]) => [...previous, value],
+      [],
+    )
+    .option('--common', 'compare the episodes in common although the runs differ otherwise')
+    .option('--flips <n>', 'also list this many episodes that came out differently')
+    .option('--format <latex|tsv|csv|json|html>', 'a file instead of a table')
+    .option('--output <file>', 'where the file goes; else standard output')
+    .action((runIds: string[], own: CompareOptions) =>
+      runCommand(context, { ...program.opts<GlobalOptions>(), readOnly: true }, async (client, output) => {
+        if (runIds.length < 2)
+          throw new StudioError('invalid_input', 'Give two runs or more, baseline first.');
+        const input = {
+          runIds,
+          commonOnly: own.common === true,
+          ...(own.metric.length > 0 ? { metrics: [...own.metric] } : {}),
+        };
+        if (own.format !== undefined) {
+          const format = comparisonFormat.safeParse(own.format);
+          if (!format.success)
+            throw new StudioError('invalid_input', `--format takes ${comparisonFormat.options.join(', ')}.`);
+          const file = await client.request('runs.exportComparison', { ...input, format: format.data });
+          if (own.output === undefined) context.streams.stdout.write(file.content);
+          else await writeFile(own.output, file.content);
+          return exitCodes.ok;
+        }
+        const found = await client.request('runs.compare', input);
+        output.emit({ event: 'comparison', ...found });
+        if (!printComparison(found, output)) return exitCodes.invalid;
+        const [baselineRun = '', otherRun = ''] = runIds;
+        const metric = own.metric[0] ?? found.metrics[0]?.metric.name;
+        if (own.flips === undefined || metric === undefined) return exitCodes.ok;
+        const limit = Math.max(1, Math.min(1000, Number(own.flips) || 20));
+        const flips = await client.request('runs.compareFlips', { baselineRun, otherRun, metric, limit });
+        printFlips(flips.rows, { metric, total: flips.total }, output);
+        return exitCodes.ok;
+      }),
+    );
+}
+
+/** False when the runs were not compared. */
+function printComparison({ runs, refused, reasons, metrics }: Comparison, output: Output): boolean {
+  runs.forEach(({ runId, name }, place) =>
+    output.print(`${place === 0 ? 'baseline' : 'against '}  ${runId}  ${name}`),
+  );
+  for (const { message } of reasons) output.note(`! ${message}`);
+  if (refused) {
+    output.note('Not compared. --common compares the episodes both have.');
+    return false;
+  }
+  const head = [
+    'run',
+    'metric',
+    'pairs',
+    'baseline',
+    'other',
+    'difference',
+    '95 % interval',
+    'p',
+    'p (Holm)',
+  ];
+  const rows = metrics.map((row) => comparisonRow(row, runs.length > 2));
+  for (const line of table([[...head, 'won', 'lost', 'same', 'needed'], ...rows])) output.print(line);
+  return true;
+}
+
+function comparisonRow(row: MetricComparisonView, isNamed: boolean): string[] {
+  const show = (value: number | null): string =>
+    value !== null && row.metric.kind === 'rate' ? `${(100 * value).toFixed(2)} %` : number(value);
+  const signed = (value: number | null): string =>
+    value !== null && value > 0 ? `+${show(value)}` : show(value);
+  return [
+    isNamed ? row.runId : 'other',
+    row.metric.name,
+    String(row.pairs),
+    show(row.baselineMean),
+    show(row.otherMean),
+    signed(row.difference),
+    row.low === null ? '—' : `${signed(row.low)} to ${signed(row.high)}`,
+    shownP(row.pValue),
+    shownP(row.adjustedPValue),
+    String(row.won),
+    String(row.lost),
+    String(row.same),
+    row.need === null ? '—' : String(row.need.needed),
+  ];
+}
+
+function shownP(value: number | null): string {
+  if (value === null) return '—';
+  return value < 0.0001 ? value.toExponential(1) : value.toFixed(4);
+}
+
+function printFlips(
+  rows: readonly {
+    readonly outcome: string;
+    readonly episodeId: string | null;
+    readonly sceneId: string | null;
+    readonly baselineOrdinal: number;
+    readonly baselineValue: number;
+    readonly otherValue: number;
+  }[],
+  about: { readonly metric: string; readonly total: number },
+  output: Output,
+): void {
+  for (const row of rows) output.emit({ event: 'flip', ...row });
+  output.print('');
+  output.print(`${about.total} of ${about.metric} came out differently:`);
+  const lines = rows.map((row) => [
+    row.outcome,
+    row.episodeId ?? String(row.baselineOrdinal),
+    row.sceneId ?? '',
+    number(row.baselineValue),
+    number(row.otherValue),
+  ]);
+  for (const line of table([['', 'episode', 'scene', 'baseline', 'other'], ...lines])) output.print(line);
+}
