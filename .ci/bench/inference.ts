@@ -12,6 +12,7 @@ import { Tensor } from '../../main/base/tensor.ts';
 import type { BatchingConfig } from '../../main/contract/eval-config.ts';
 import type { NodeType, PortValues } from '../../main/graph/ports.ts';
 import { BatchedInferenceServer } from '../../main/inference/inference-server.ts';
+import { ModelHost, type ModelHostPorts } from '../../main/inference/onnx/model-host.ts';
 import { PolicyNodes, policyNodeType } from '../../main/inference/onnx/policy-node.ts';
 import { convolutionalPolicy, recurrentPolicy } from '../../main/inference/testing/sample-models.ts';
 import { engineLayout } from '../../main/layout.ts';
@@ -19,7 +20,6 @@ import type { BatchBackend } from '../../main/nodeset/ports.ts';
 import { createProcessRegistry } from '../../main/process/process-registry.ts';
 import { drive, timerOnly, type Driven, type Timed } from './closed-loop.ts';
 import { median, root, saveResult, takeTurns, type Contender, type Measured } from './harness.ts';
-import { startRawPing } from './raw-ping.ts';
 
 const isQuick = process.argv.includes('--quick');
 const turns = {
@@ -80,17 +80,15 @@ writeFileSync(path.join(scratch, 'resnet.onnx'), convolutionalPolicy(imageSize, 
 
 await using processes = await createProcessRegistry({ clock: systemClock, reaperEntry: layout.reaper });
 
+const hostPorts: ModelHostPorts = {
+  clock: systemClock,
+  program: layout.modelHost,
+  startHost: (start) => processes.startHost(start),
+  idleMs: 3_600_000,
+};
+
 function createNodes(): PolicyNodes {
-  return new PolicyNodes({
-    models: { library: scratch, workspace: scratch },
-    host: {
-      clock: systemClock,
-      program: layout.modelHost,
-      startHost: (start) => processes.startHost(start),
-      idleMs: 3_600_000,
-    },
-    cores: 1,
-  });
+  return new PolicyNodes({ models: { library: scratch, workspace: scratch }, host: hostPorts, cores: 1 });
 }
 
 function parts(nodes: PolicyNodes): { readonly nodeType: NodeType; readonly backend: BatchBackend } {
@@ -226,8 +224,10 @@ function print(title: string, rows: readonly Row[]): void {
     );
 }
 
+/** What the tier adds to a forward pass, beside a ping through the same program, connection and process priority. */
 async function bareSession(subject: Subject, bench: Bench): Promise<object> {
-  using ping = await startRawPing(path.join(scratch, 'ping.sock'));
+  const file = path.join(scratch, String(subject.config['model']));
+  await using host = new ModelHost(hostPorts, { file, provider: 'cpu', threads: 1 });
   const raw = await rawRun(subject, 1);
   const tier = bench.tier(greedy, 1);
   const pingsMs: number[] = [];
@@ -238,21 +238,19 @@ async function bareSession(subject: Subject, bench: Bench): Promise<object> {
       let pings = 0;
       for (; performance.now() < untilMs; pings++) {
         const startMs = performance.now();
-        await ping.ping();
+        await host.call('ping', {}, { timeoutMs: 10_000 });
         pingsMs.push(performance.now() - startMs);
       }
       return pings;
     },
   };
   await takeTurns([raw, tier, control], turns);
-  const [rawMs, tierMs, pingMs] = [raw.latenciesMs, tier.latenciesMs, pingsMs].map(median) as [
-    number,
-    number,
-    number,
-  ];
+  const [rawMs, tierMs, pingMs] = [raw.latenciesMs, tier.latenciesMs, pingsMs].map((each) =>
+    median(each),
+  ) as [number, number, number];
   const addedPings = (tierMs - rawMs) / pingMs;
   console.log(
-    `\nOne caller: bare session ${(rawMs * 1000).toFixed(0)} µs, tier ${(tierMs * 1000).toFixed(0)} µs, bare ping ${(pingMs * 1000).toFixed(0)} µs: the tier adds ${addedPings.toFixed(1)} pings`,
+    `\nOne caller, medians: bare session ${(rawMs * 1000).toFixed(0)} µs, tier ${(tierMs * 1000).toFixed(0)} µs, ping of the transport ${(pingMs * 1000).toFixed(0)} µs: the tier adds ${addedPings.toFixed(1)} pings`,
   );
   return { rawMs, tierMs, pingMs, addedPings };
 }

@@ -74,7 +74,9 @@ export class BatchQueue {
   #isDeferred = false;
   #isWarm = false;
   #timer: Disposable | undefined;
-  #abort: AbortController | undefined;
+  /** One signal for many calls: a new one per batch costs more than the batch's bookkeeping. */
+  #abort = new AbortController();
+  #failCall: ((error: StudioError) => void) | undefined;
   #closedBecause: StudioError | undefined;
 
   constructor(options: BatchQueueOptions) {
@@ -127,7 +129,8 @@ export class BatchQueue {
     this.#waiting = [];
     this.#live.clear();
     for (const submission of open) fail(submission, reason);
-    this.#abort?.abort(reason);
+    this.#failCall?.(reason);
+    this.#abort.abort(reason);
   }
 
   /** A batch is under way, its retries and the backend's reset included. */
@@ -226,49 +229,51 @@ export class BatchQueue {
 
   /** One call with its deadline; what comes after it is dropped. Never rejects. */
   #call(part: readonly Submission[]): Promise<CallOutcome> {
-    const { clock, limits, name, backend } = this.#options;
-    const abort = new AbortController();
-    this.#abort = abort;
+    const { clock, limits, name } = this.#options;
     const startMs = clock.monotonic();
     const timeoutMs = this.#isWarm ? limits.batchMs : limits.firstBatchMs;
     this.#statistics.batch(part.length);
     return new Promise((resolve) => {
-      const failed = (error: StudioError, more: { isMismatch?: boolean; isHung?: boolean } = {}): void => {
+      let isOver = false;
+      const end = (outcome: CallOutcome): void => {
+        if (isOver) return;
+        isOver = true;
         deadline[Symbol.dispose]();
-        resolve({ kind: 'failed', error, isMismatch: false, isHung: false, ...more });
+        resolve(outcome);
       };
+      const failed = (error: StudioError): void =>
+        end({ kind: 'failed', error, isMismatch: false, isHung: false });
       const deadline = clock.after(timeoutMs, () => {
         const late = new StudioError(
           'timeout',
           `${name} did not answer a batch within ${timeoutMs / 1000} s`,
         );
-        failed(late, { isHung: true });
-        abort.abort(late);
+        end({ kind: 'failed', error: late, isMismatch: false, isHung: true });
+        this.#abort.abort(late);
+        this.#abort = new AbortController();
       });
-      abort.signal.addEventListener('abort', () => failed(toStudioError(abort.signal.reason, 'aborted')), {
-        once: true,
-      });
+      this.#failCall = failed;
       const answered = (answers: readonly Values[]): void => {
-        if (abort.signal.aborted) return;
+        if (isOver) return;
         const mismatch = mismatchOf(name, part.length, answers);
-        if (mismatch) return failed(mismatch, { isMismatch: true });
-        deadline[Symbol.dispose]();
+        if (mismatch) return end({ kind: 'failed', error: mismatch, isMismatch: true, isHung: false });
         this.#isWarm = true;
         const nowMs = clock.monotonic();
         this.#statistics.answered(part.length, { nowMs, forwardMs: nowMs - startMs });
-        resolve({ kind: 'answers', answers });
+        end({ kind: 'answers', answers });
       };
-      try {
-        backend
-          .call(
-            part.map((submission) => submission.sample),
-            abort.signal,
-          )
-          .then(answered, (thrown: unknown) => failed(toStudioError(thrown, 'node_failed')));
-      } catch (thrown) {
-        failed(toStudioError(thrown, 'node_failed'));
-      }
+      this.#ask(part).then(answered, (thrown: unknown) => failed(toStudioError(thrown, 'node_failed')));
     });
+  }
+
+  /** A backend that throws instead of rejecting is taken at its word. */
+  #ask(part: readonly Submission[]): Promise<readonly Values[]> {
+    const samples = part.map((submission) => submission.sample);
+    try {
+      return this.#options.backend.call(samples, this.#abort.signal);
+    } catch (thrown) {
+      return Promise.reject(toStudioError(thrown, 'node_failed'));
+    }
   }
 
   /** A reset that fails or hangs itself is not waited for: the next call then meets its own deadline. */

@@ -19,6 +19,7 @@ function answer(method: string, params: unknown): unknown {
       const { binding, count, columns } = params as InferParams;
       return opened().infer(binding, columns, count);
     }
+    case 'ping':
     case 'shutdown':
       return {};
     default:
