@@ -70,6 +70,8 @@ export interface InterfaceSlice {
   readonly setOverlay: (overlay: InterfaceSlice['overlay']) => void;
   readonly addNotice: (notice: Omit<Notice, 'id'>) => void;
   readonly dismissNotice: (id: number) => void;
+  /** The run goes on, so what was said about its standing still is over. */
+  readonly dismissNoticesOf: (runId: string) => void;
 }
 
 export type StudioState = ConnectionSlice & WorkspaceSlice & RunsSlice & InterfaceSlice;
@@ -136,6 +138,8 @@ const interfaceSlice =
         return { notices: [...rest, { ...notice, id }].slice(-keptNotices) };
       }),
     dismissNotice: (id) => set((state) => ({ notices: state.notices.filter((notice) => notice.id !== id) })),
+    dismissNoticesOf: (runId) =>
+      set((state) => ({ notices: state.notices.filter((notice) => notice.runId !== runId) })),
   });
 
 export function createStudioStore(theme: ThemeChoice, systemIsDark: boolean): StudioStore {

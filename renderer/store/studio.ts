@@ -37,7 +37,12 @@ export function createStudio({ client, store, navigation, onFinished }: StudioOp
     sessions.refreshAll();
   };
   const route = (message: EventMessage): void => {
-    routeToStore(message, store);
+    // The page of a run says about it what a notice would.
+    const isSeen =
+      message.name === 'notice' &&
+      message.payload.runId !== null &&
+      message.payload.runId === navigation.get().run;
+    if (!isSeen) routeToStore(message, store);
     if (message.name === 'graphs.changed') void refreshGraphs();
     if (message.name === 'run.finished') onFinished?.(message);
     if ('runId' in message.payload && typeof message.payload.runId === 'string')
@@ -102,6 +107,9 @@ function routeToStore(message: EventMessage, store: StudioStore): void {
       state.setQueue(message.payload.runIds);
       break;
     case 'run.changed':
+      state.setItem(message.payload.item);
+      if (message.payload.item.status === 'running') state.dismissNoticesOf(message.payload.runId);
+      break;
     case 'run.finished':
       state.setItem(message.payload.item);
       break;

@@ -47,14 +47,18 @@ export function useIntrospection(ref: string | null): IntrospectionState {
   };
 }
 
-/** After loading, environments are let go again: what told its metadata needs nothing more. */
+/**
+ * What still has to be loaded before the environment can tell about itself. Loading lets environments go again, so
+ * afterwards only what failed or does not exist is left.
+ */
 function unloadedOf(value: Introspection, wasLoaded: boolean): string[] {
   const told = value.environments.filter((environment) => environment.metadata).map(({ nodeset }) => nodeset);
-  const notLoaded = value.nodesets
-    .filter((nodeset) => (wasLoaded ? nodeset.state === 'failed' : nodeset.state !== 'loaded'))
-    .map((nodeset) => nodeset.name)
-    .filter((name) => !told.includes(name));
-  return [...new Set([...notLoaded, ...value.missing])];
+  const isSettled = wasLoaded || (told.length > 0 && told.length === value.environments.length);
+  const settled = value.nodesets
+    .filter(({ state }) => (isSettled ? state !== 'failed' : state === 'loaded'))
+    .map(({ name }) => name);
+  const named = [...value.nodesets.map(({ name }) => name), ...value.missing];
+  return [...new Set(named)].filter((name) => !settled.includes(name));
 }
 
 /** Nothing from outside the workspace and the library starts without being asked for. */

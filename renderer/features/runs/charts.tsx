@@ -11,6 +11,7 @@ import {
   XAxis,
   YAxis,
 } from 'recharts';
+import type { MetricDefinition } from '#contract/nodeset.ts';
 import type { RunSession } from '../../store/run-session.ts';
 import { throughputOfRows, throughputOfSamples } from '../../store/throughput.ts';
 import { useRowsVersion } from '../../store/use-studio.tsx';
@@ -60,7 +61,7 @@ export function Charts({ session, state }: { readonly session: RunSession; reado
     <section className="charts" aria-label="Charts">
       {metric ? (
         <>
-          <MetricChart rows={rows} metric={metric.name} unit={metric.unit} picker={picker} />
+          <MetricChart rows={rows} metric={metric} picker={picker} />
           <HistogramChart
             title={`Distribution of ${metric.name}`}
             unit={metric.unit}
@@ -79,7 +80,10 @@ export function Charts({ session, state }: { readonly session: RunSession; reado
         title="Throughput"
         unit="episodes/min"
         columns={['Time in s', 'Episodes per minute']}
-        rows={throughput.map((point) => [number(Math.round(point.atSec)), formatDecimal(point.perMinute, 1)])}
+        rows={(throughput.length < 2 ? [] : throughput).map((point) => [
+          number(Math.round(point.atSec)),
+          formatDecimal(point.perMinute, 1),
+        ])}
         empty="Throughput shows once a few episodes have ended while this window watches."
       >
         <ResponsiveContainer width="100%" height="100%">
@@ -115,13 +119,13 @@ export function Charts({ session, state }: { readonly session: RunSession; reado
 
 interface MetricChartProps {
   readonly rows: Parameters<typeof metricSeries>[0];
-  readonly metric: string;
-  readonly unit: string;
+  readonly metric: MetricDefinition;
   readonly picker: React.ReactNode;
 }
 
-function MetricChart({ rows, metric, unit, picker }: MetricChartProps) {
-  const points = useMemo(() => metricSeries(rows, metric), [rows, metric]);
+function MetricChart({ rows, metric, picker }: MetricChartProps) {
+  const { name, unit, kind } = metric;
+  const points = useMemo(() => metricSeries(rows, name), [rows, name]);
   const moving = `mean of last ${formatCount(windowOf(points.at(-1)?.at ?? 0))}`;
   return (
     <ChartFrame
@@ -148,7 +152,12 @@ function MetricChart({ rows, metric, unit, picker }: MetricChartProps) {
         >
           <CartesianGrid stroke="var(--line)" vertical={false} />
           <XAxis dataKey="at" type="number" domain={[0, 'dataMax']} tickFormatter={formatCount} {...axis} />
-          <YAxis width={44} tickFormatter={number} {...axis} />
+          <YAxis
+            width={44}
+            tickFormatter={number}
+            domain={kind === 'rate' ? [0, 1] : ['auto', 'auto']}
+            {...axis}
+          />
           <Tooltip content={<ChartTip x="episode" xUnit="" />} isAnimationActive={false} />
           <Line
             name={moving}

@@ -89,7 +89,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'headline',
     header: 'Headline',
-    width: 152,
+    width: 160,
     align: 'end',
     isSortable: false,
     description: 'Leading metric with its 95 % interval',
