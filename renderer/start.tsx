@@ -1,5 +1,4 @@
-// The window's start: zod without code generation first, then the transport of this host, then the first paint.
-import './zod-jitless.ts';
+// The window's start: the transport of this host, then the first paint. Loaded by main.ts once zod is set up.
 import { createRoot } from 'react-dom/client';
 import { createClient, type StudioTransport } from './api/client.ts';
 import { createElectronTransport } from './api/transports/electron.ts';

@@ -1,6 +1,5 @@
 // The interface over a simulated engine, for looking at it and for measuring it. Never part of the shipped build.
 // `?runs=5000&rows=100000&speed=20` in the address choose sizes.
-import '../zod-jitless.ts';
 import { createRoot } from 'react-dom/client';
 import { createClient } from '../api/client.ts';
 import { App } from '../app/app.tsx';
