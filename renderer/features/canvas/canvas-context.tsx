@@ -1,0 +1,63 @@
+// What everything on the canvas shares: the editor, the node types known now, and what Play tells.
+import { createContext, useContext, type ReactNode } from 'react';
+import { useStore } from 'zustand';
+import type { PlayedNode } from '#contract/play.ts';
+import type { GraphDefinition } from '#contract/graph.ts';
+import type { NodeManifest } from '#contract/nodeset.ts';
+import type { Editor, EditorState } from '../../canvas-model/editor.ts';
+import { levelAt } from '../../canvas-model/levels.ts';
+import { playedAt, type PlayState } from '../../canvas-model/play-state.ts';
+import type { PlayFeed, ViewerContent } from './play-feed.ts';
+
+export interface CanvasParts {
+  readonly editor: Editor;
+  readonly play: PlayFeed;
+  readonly types: ReadonlyMap<string, NodeManifest>;
+}
+
+const CanvasContext = createContext<CanvasParts | null>(null);
+
+export function CanvasProvider({
+  parts,
+  children,
+}: {
+  readonly parts: CanvasParts;
+  readonly children: ReactNode;
+}) {
+  return <CanvasContext value={parts}>{children}</CanvasContext>;
+}
+
+export function useCanvas(): CanvasParts {
+  const parts = useContext(CanvasContext);
+  if (!parts) throw new Error('Parts of the canvas live inside CanvasProvider.');
+  return parts;
+}
+
+export function useEditorState<T>(select: (state: EditorState) => T): T {
+  return useStore(useCanvas().editor.store, select);
+}
+
+export const levelOf = (state: EditorState): GraphDefinition =>
+  levelAt(state.history.root, state.path) ?? state.history.root;
+
+export function useLevel(): GraphDefinition {
+  return useEditorState(levelOf);
+}
+
+export function usePlay<T>(select: (state: PlayState) => T): T {
+  return useStore(useCanvas().play.store, select);
+}
+
+/** What Play knows of a node of the open level; undefined before it fired. */
+export function usePlayed(id: string, isComposite: boolean): PlayedNode | undefined {
+  const path = useEditorState((state) => state.path);
+  const single = usePlay((state) =>
+    isComposite ? undefined : playedAt(state.nodes, path, { id, isComposite }),
+  );
+  const all = usePlay((state) => (isComposite ? state.nodes : null));
+  return all ? playedAt(all, path, { id, isComposite }) : single;
+}
+
+export function useViewer(flatId: string): ViewerContent | undefined {
+  return useStore(useCanvas().play.viewers, (viewers) => viewers.get(flatId));
+}

@@ -1,0 +1,113 @@
+// One node: name, typed handles, what Play says about it, and for viewers what reached them.
+import { Handle, Position, type NodeProps } from '@xyflow/react';
+import { CircleX, Layers, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { memo } from 'react';
+import type { Handle as GraphHandle } from '../../canvas-model/handles.ts';
+import { flatId, nodeName } from '../../canvas-model/levels.ts';
+import { newPortHandle } from '../../canvas-model/node-commands.ts';
+import { useEditorState, usePlayed, useViewer } from './canvas-context.tsx';
+import { grantHandle, wireClass, type GraphFlowNode } from './flow-model.ts';
+import { formatMs } from './format-ms.ts';
+import { ViewerBody } from './viewers.tsx';
+
+export const NodeView = memo(function NodeView({ data, selected }: NodeProps<GraphFlowNode>) {
+  const { node, handles, manifest, takesPorts, takesGrants } = data;
+  const isComposite = node.subgraph != null;
+  const isUnknown = !manifest && !isComposite;
+  const played = usePlayed(node.id, isComposite);
+  const state = played?.error
+    ? 'failed'
+    : played?.isFiring
+      ? 'firing'
+      : played && played.firings > 0
+        ? 'fired'
+        : 'quiet';
+  const isViewer = manifest?.kind === 'viewer';
+  const outputs = handles.outputs;
+  const rows = Math.max(handles.inputs.length + (takesPorts ? 1 : 0), outputs.length);
+  return (
+    <div
+      className={`node ${state}${selected ? ' selected' : ''}${isUnknown ? ' unknown' : ''}${isViewer ? ' viewer' : ''}`}
+    >
+      {takesGrants ? (
+        <Handle
+          type="target"
+          position={Position.Top}
+          id={grantHandle}
+          className="port grant"
+          title="Grants"
+        />
+      ) : null}
+      <div className="node-head" title={manifest?.description || node.type}>
+        {isComposite ? <Layers size={13} aria-label="Composite" /> : null}
+        {isUnknown ? <TriangleAlert size={13} aria-label="Unknown type" /> : null}
+        <span className="clip grow">{nodeName(node)}</span>
+        {state === 'failed' ? <CircleX size={13} className="bad" aria-label="Failed" /> : null}
+        {state === 'firing' ? <LoaderCircle size={13} className="busy" aria-label="Firing" /> : null}
+        {played && state !== 'firing' ? (
+          <span className="node-time">{played.lastMs === null ? '' : formatMs(played.lastMs)}</span>
+        ) : null}
+        {played ? <span className="node-count">×{played.firings}</span> : null}
+      </div>
+      <div className="node-ports">
+        {Array.from({ length: rows }, (_item, row) => {
+          const input = handles.inputs[row];
+          const output = outputs[row];
+          const isNew = takesPorts && row === handles.inputs.length;
+          return (
+            <div className="port-row" key={`${input?.name ?? (isNew ? '+' : '')} ${output?.name ?? ''}`}>
+              {input ? <Port handle={input} side="in" /> : isNew ? <NewPort /> : <span />}
+              {output ? <Port handle={output} side="out" /> : null}
+            </div>
+          );
+        })}
+      </div>
+      {isUnknown ? <div className="node-note">{node.type} is not known here</div> : null}
+      {isViewer ? <ViewerPart id={node.id} type={node.type} /> : null}
+      {played?.error ? (
+        <div className="node-error" title={played.error}>
+          {played.error}
+        </div>
+      ) : null}
+    </div>
+  );
+});
+
+function ViewerPart({ id, type }: { readonly id: string; readonly type: string }) {
+  const path = useEditorState((state) => state.path);
+  const content = useViewer(flatId(path, id));
+  return <ViewerBody type={type} content={content} />;
+}
+
+function Port({ handle, side }: { readonly handle: GraphHandle; readonly side: 'in' | 'out' }) {
+  const { name, wireType, required, isUnknown } = handle;
+  const isList = wireType.startsWith('LIST[');
+  const says = isUnknown ? `${name}: no such port` : `${name}: ${wireType}${required ? ', required' : ''}`;
+  return (
+    <span className={`port-name ${side}${isUnknown ? ' unknown' : ''}`} title={says}>
+      <Handle
+        type={side === 'in' ? 'target' : 'source'}
+        position={side === 'in' ? Position.Left : Position.Right}
+        id={name}
+        className={`port ${wireClass(wireType)}${isList ? ' list' : ''}${required ? ' required' : ''}`}
+        aria-label={`${side === 'in' ? 'Input' : 'Output'} ${says}`}
+      />
+      <span className="clip">{name}</span>
+    </span>
+  );
+}
+
+function NewPort() {
+  return (
+    <span className="port-name in new" title="Draw a wire here to make a port for it">
+      <Handle
+        type="target"
+        position={Position.Left}
+        id={newPortHandle}
+        className="port new"
+        aria-label="New input"
+      />
+      <span className="clip">new port</span>
+    </span>
+  );
+}
