@@ -15,6 +15,7 @@ from .arrays import read_arrays
 from .encoder import COLOURS, ROOMS, SHAPES, ImageEncoder, ViewHead
 
 BATCH = 128
+HEAD_ONLY = 200
 
 
 def log_distance(decimetres: Tensor) -> Tensor:
@@ -88,12 +89,16 @@ def train(args: argparse.Namespace) -> None:
     count = len(arrays["rgb"])
     held_out = np.arange(count - 2048, count)  # views of apartments not trained on
     model = nn.Sequential(ImageEncoder(), ViewHead()).to(memory_format=torch.channels_last)
-    steps = args.epochs * ((count - 2048) // BATCH)
+    if args.start:
+        model[0].load_state_dict(torch.load(args.start))
+    steps = args.steps or args.epochs * ((count - 2048) // BATCH)
     optimiser = torch.optim.AdamW(model.parameters(), lr=args.rate, weight_decay=1e-4)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, args.rate, steps, pct_start=0.1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, args.rate, steps, pct_start=args.warm_up)
     began = time.time()
     order = np.empty(0, np.int64)
     for step in range(steps):
+        # A loaded encoder comes without its head: that is fitted first.
+        model[0].requires_grad_(not args.start or step >= HEAD_ONLY)
         if len(order) < BATCH:
             order = random.permutation(count - 2048)
         batch, order = batch_of(arrays, np.sort(order[:BATCH])), order[BATCH:]
@@ -105,7 +110,7 @@ def train(args: argparse.Namespace) -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 2.0)
         optimiser.step()
         schedule.step()
-        if step % 500 == 499 or step == steps - 1:
+        if step % 250 == 249 or step == steps - 1:
             test = batch_of(arrays, held_out)
             model.eval()
             with torch.no_grad():
@@ -121,8 +126,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--views", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--start", help="weights to go on from")
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--steps", type=int, help="instead of whole epochs")
+    parser.add_argument("--rate", type=float, default=4e-3)
+    parser.add_argument("--warm-up", type=float, default=0.1, help="share of the steps")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     train(parser.parse_args())
