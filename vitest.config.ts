@@ -1,8 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   resolve: {
-    alias: { agentcanvas: new URL('./main/nodeset/author/agentcanvas.ts', import.meta.url).pathname },
+    alias: { agentcanvas: fileURLToPath(new URL('./main/nodeset/author/agentcanvas.ts', import.meta.url)) },
   },
   test: {
     include: [

@@ -41,6 +41,7 @@ const environment = (workspace: string): Record<string, string> => ({
 });
 
 export const test = base.extend<{ app: App; faults: string[] }>({
+  // eslint-disable-next-line no-empty-pattern -- Playwright reads the names of this argument
   faults: async ({}, use) => {
     const faults: string[] = [];
     await use(faults);
