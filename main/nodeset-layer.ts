@@ -34,6 +34,8 @@ export interface NodesetLayerOptions {
   readonly python: string;
   /** As they are now; without it `python` holds and nothing else is set. */
   readonly settings?: () => Pick<Settings, 'python' | 'interpreters' | 'attachments'>;
+  /** The deadline of a model's batch, as it is now. */
+  readonly batchMs?: () => number;
 }
 
 export interface NodesetLayer extends AsyncDisposable {
@@ -60,6 +62,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     models: { library: path.join(layout.resources, 'models'), workspace: workspaceFolder },
     host: { clock, program: layout.modelHost, startHost: (start) => processes.startHost(start) },
     cores: os.availableParallelism(),
+    ...(options.batchMs && { batchMs: options.batchMs }),
   });
   const registry = createNodesetRegistry({
     folders: [{ folder: path.join(layout.resources, 'nodesets'), origin: 'library' }, ...folders],

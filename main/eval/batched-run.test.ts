@@ -64,7 +64,7 @@ beforeAll(async () => {
         clock: systemClock,
         // One sample per call is what a run without the tier does.
         batching: isBatching ? config.batching : { ...config.batching, maxBatch: 1 },
-        limits: { batchMs: 1_500, firstBatchMs: 60_000 },
+        limits: { batchMs: 2_500, firstBatchMs: 60_000 },
       }),
   });
 }, 60_000);
@@ -123,6 +123,8 @@ describe('a run with a batched policy', () => {
       process.kill(pid, signal);
       await bench.service.whenEnded(runId);
       expect(policies.pids).not.toContain(pid);
+      const failures = (await bench.attempts(runId)).filter(({ status }) => status !== 'completed');
+      expect(failures.map(({ status, error }) => [signal, status, error?.code, error?.message])).toEqual([]);
       expect((await bench.store.readRecord(runId)).status).toBe('completed');
       expect(await bench.results(runId)).toEqual(await bench.results(calm.runId));
     }

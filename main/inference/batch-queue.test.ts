@@ -219,6 +219,22 @@ describe('a lane', () => {
     expect([clock.pendingTimers, queue.view().forwardMs]).toEqual([0, { median: 0, p95: 0 }]);
   });
 
+  it('gives a replacement the time it needs to load', async () => {
+    let call = 0;
+    const limits = { ...defaultBatchLimits, batchMs: 100, firstBatchMs: 1_000 };
+    const answers: Answer = (samples, time) => {
+      call++;
+      if (call === 2) return Promise.reject(new StudioError('process_died', 'SIGKILL'));
+      return echoAfter(call === 3 ? 900 : 10)(samples, time);
+    };
+    const { queue, clock } = bench(greedy, answers, { limits });
+    const results = [submit(queue, 1)];
+    await clock.advance(10);
+    results.push(submit(queue, 1));
+    await clock.advance(950);
+    expect(await Promise.all(results)).toEqual([{ id: 1 }, { id: 1 }]);
+  });
+
   it('does not slow another lane while it hangs', async () => {
     const hanging = bench(greedy, () => new Promise(() => undefined));
     const other = bench(greedy, echoAfter(10), { clock: hanging.clock });

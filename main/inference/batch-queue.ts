@@ -214,7 +214,11 @@ export class BatchQueue {
       }
       const { error, isMismatch, isHung } = outcome;
       if (isHung) await this.#reset();
-      if (isBackendLoss(error)) lossesInARow++;
+      if (isBackendLoss(error)) {
+        lossesInARow++;
+        // Its replacement has to load first.
+        this.#isWarm = false;
+      }
       const decision = decideFailure({ batch: part, error, lossesInARow, isMismatch });
       if (decision.kind === 'retry') parts = [...decision.parts, ...rest];
       else for (const submission of part) fail(submission, error);
@@ -279,7 +283,6 @@ export class BatchQueue {
   /** A reset that fails or hangs itself is not waited for: the next call then meets its own deadline. */
   async #reset(): Promise<void> {
     const { clock, limits, backend, name } = this.#options;
-    this.#isWarm = false;
     const resetting = Promise.try(() => backend.reset());
     const deadline = { clock, timeoutMs: limits.resetMs, what: `the reset of ${name}` };
     await withDeadline(resetting, deadline).catch(() => undefined);

@@ -12,6 +12,8 @@ export interface OnnxPolicyOptions {
   readonly nodeId: string;
   readonly config: PolicyConfig;
   readonly findHost: () => Promise<ModelHost>;
+  /** One forward pass, loading apart. */
+  readonly inferMs: () => number;
 }
 
 interface Bound {
@@ -24,7 +26,6 @@ interface Bound {
 type Answer = Readonly<Record<string, Tensor>>;
 
 const bindMs = 600_000;
-const inferMs = 120_000;
 
 export class OnnxPolicy {
   readonly config: PolicyConfig;
@@ -75,7 +76,7 @@ export class OnnxPolicy {
     for (const input of bound.plan.inputs) columns[input.name] = this.#column(input, samples);
     try {
       const params = { binding: bound.number, count, columns };
-      const answer = await bound.host.call('infer', params, { timeoutMs: inferMs, signal });
+      const answer = await bound.host.call('infer', params, { timeoutMs: this.#options.inferMs(), signal });
       return split(answer as Answer, count);
     } catch (error) {
       // A call that was given up may still be reading them.

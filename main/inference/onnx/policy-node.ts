@@ -12,6 +12,8 @@ import { executionProviders, parsePolicyConfig, type PolicyConfig } from './poli
 import { policySample, type PolicySample } from './policy-sample.ts';
 import type { Tensor } from '../../base/tensor.ts';
 
+const defaultBatchMs = (): number => 120_000;
+
 export const policyNodeType = 'policy_onnx';
 
 const json = (name: string, label: string, description: string): Record<string, unknown> => ({
@@ -81,6 +83,8 @@ export interface PolicyNodesOptions {
   readonly models: ModelFolders;
   readonly host: ModelHostPorts;
   readonly cores: number;
+  /** The deadline of a batch, as it is now. Default 120 s. */
+  readonly batchMs?: () => number;
 }
 
 /** The node type with the processes behind it; disposing ends them. */
@@ -152,7 +156,12 @@ export class PolicyNodes implements EngineNodes, AsyncDisposable {
     const known = this.#policies.get(config);
     if (known) return known;
     const parsed = parsePolicyConfig(nodeId, config);
-    const policy = new OnnxPolicy({ nodeId, config: parsed, findHost: () => this.#hostFor(parsed) });
+    const policy = new OnnxPolicy({
+      nodeId,
+      config: parsed,
+      findHost: () => this.#hostFor(parsed),
+      inferMs: this.#options.batchMs ?? defaultBatchMs,
+    });
     this.#policies.set(config, policy);
     return policy;
   }
