@@ -214,7 +214,7 @@ describe('a session of a run', () => {
     await using handle = await createRun('r6');
     const batch = run(handle, hanging);
     const ended = batch.execute();
-    await sleep(systemClock, 150);
+    await expect.poll(async () => (await handle.finals()).length, { timeout: 10_000 }).toBe(2);
     batch.halt('closing');
     expect(await ended).toMatchObject({
       status: 'paused',
