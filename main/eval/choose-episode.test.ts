@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { EnvPanelClient } from '../nodeset/ports.ts';
 import type { PanelInfo } from '../contract/nodeset.ts';
 import {
   chooseEpisode,
@@ -117,6 +118,26 @@ describe('selectors', () => {
       message: '"test" is not a split of the environment. Choose one of: train, val_seen, val_unseen.',
     });
     await refuseUnknownValues(await choice(panel, { selectors: { split: 'train' } }));
+  });
+
+  it('tell an environment without data where its data is, and are refused when it stays unavailable', async () => {
+    const panel = createFakePanel({ fields: ['data_dir', 'episode_index'] });
+    const absent = { available: false, error: 'set the selector data_dir' };
+    let told = false;
+    const without: EnvPanelClient = {
+      ...panel,
+      load: async (limits) => ({ ...(await panel.load(limits)), ...(told ? {} : absent) }),
+      changeField: async (field, value, limits) => {
+        told = value === '/data';
+        return { ...(await panel.changeField(field, value, limits)), ...(told ? {} : absent) };
+      },
+    };
+    const info = await panel.info();
+    const push = (selectors: Record<string, string>): Promise<unknown> =>
+      pushSelectors({ panel: without, info, selectors });
+    await expect(push({})).rejects.toThrow('set the selector data_dir');
+    await expect(push({ data_dir: '/elsewhere' })).rejects.toThrow('set the selector data_dir');
+    await expect(push({ data_dir: '/data' })).resolves.toMatchObject({ values: { data_dir: '/data' } });
   });
 
   it('sends numbers as numbers', async () => {

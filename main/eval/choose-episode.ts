@@ -58,13 +58,14 @@ export async function pushSelectors(
 ): Promise<PanelState> {
   const { panel, info, selectors, known, limits } = choice;
   refuseUnknownSelectors(info, selectors);
-  let state = known ?? refuseUnavailable(await panel.load(limits), 'load');
+  // Judged at the end: an environment may be available only once it was told where its data is.
+  let state = known ?? (await panel.load(limits));
   for (const field of info.fields) {
     const wanted = selectors[field.name];
     if (wanted === undefined || String(state.values[field.name]) === wanted) continue;
     state = await changed(panel, field.name, typedAs(field.kind, wanted), limits);
   }
-  return state;
+  return refuseUnavailable(state, 'load');
 }
 
 /** Selectors before the episode in the cascade: with the episode's index or id they are its identity. */
