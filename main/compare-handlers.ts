@@ -1,6 +1,6 @@
 // Requests about comparing runs: numbers are computed in the bulk thread, graphs and provenance are small enough here.
 import { graphDifference } from './compare-graphs.ts';
-import { provenanceRows } from './compare-provenance.ts';
+import { provenanceRows } from './store/provenance-rows.ts';
 import type { ParsedInput } from './contract/api.ts';
 import type { compareRequests, Comparison } from './contract/compare.ts';
 import type { EvalConfig } from './contract/eval-config.ts';

@@ -15,6 +15,7 @@ import type { EventFeed } from './event-feed.ts';
 import { graphListItemOf } from './graph-source.ts';
 import type { GraphLibrary } from './graph/library.ts';
 import type { EngineLayout } from './layout.ts';
+import type { MediaFiles } from './media-files.ts';
 import { concernsNodesets, createNodesetHandlers } from './nodeset-handlers.ts';
 import type { PythonProbe } from './nodeset/environments/python-probe.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
@@ -43,6 +44,7 @@ export interface HandlerServices {
   readonly library: GraphLibrary;
   readonly runs: RunService;
   readonly play: PlayService;
+  readonly media: MediaFiles;
   readonly recordings: Pick<Recordings, 'frame'>;
   /** Long work over run folders, in a thread of its own. */
   readonly bulk: Pick<BulkWork, 'run'>;
@@ -69,7 +71,7 @@ export function createHandlers(services: HandlerServices): Handlers {
     ...createRunHandlers(services, writable),
     ...createCompareHandlers(services, writable),
     ...createReplayHandlers(services),
-    ...createTransferHandlers(services),
+    ...createTransferHandlers(services, writable),
     ...createPlayHandlers(services),
     ...createSaveHandlers(services, writable),
     'settings.get': async () => ({ settings: settings(), path: access.workspace.settingsPath }),

@@ -3,6 +3,7 @@ import type { CompareRequests } from './compare-handlers.ts';
 import type { Handlers } from './dispatch.ts';
 import type { ParsedInput, RequestOutput } from './contract/api.ts';
 import { runStatus } from './contract/run.ts';
+import { exportTypes } from './store/run-document.ts';
 import { StudioError, messageOf } from './base/errors.ts';
 import { refuseUntrustedHooks } from './graph-source.ts';
 import type { HandlerServices } from './request-handlers.ts';
@@ -97,25 +98,13 @@ function tableHandlers({ store, runs }: HandlerServices): Pick<Handlers, TableRe
       return { attempts };
     },
     'runs.export': async ({ runId, format, filter }) => {
-      const mimeType = textFormats.get(format);
-      if (mimeType === undefined || !isRowFormat(format))
-        throw new StudioError('unsupported', `Runs cannot be exported as ${format} yet.`);
+      const { mimeType, extension } = exportTypes[format];
       let content = '';
       for await (const part of store.export({ runId, format, query: { expression: filter } }))
         content += part;
-      return { fileName: `${runId}.${format}`, mimeType, content };
+      return { fileName: `${runId}.${extension}`, mimeType, content };
     },
   };
-}
-
-const textFormats = new Map([
-  ['csv', 'text/csv'],
-  ['json', 'application/json'],
-  ['jsonl', 'application/x-ndjson'],
-]);
-
-function isRowFormat(format: string): format is 'csv' | 'json' | 'jsonl' {
-  return textFormats.has(format);
 }
 
 type KeepingRequests = 'runs.update' | 'runs.delete' | 'runs.rebuildIndex';

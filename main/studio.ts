@@ -18,6 +18,7 @@ import { createShellHookRunner } from './graph/shell-hook-runner.ts';
 import { BatchedInferenceServer } from './inference/inference-server.ts';
 import { engineLayout, type EngineLayout } from './layout.ts';
 import { openLogFiles } from './log-files.ts';
+import { createMediaFiles, sweepUploads, type MediaFiles } from './media-files.ts';
 import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
 import { createHandlers, type HostKind } from './request-handlers.ts';
 import { atomicWrite } from './store/atomic-write.ts';
@@ -48,6 +49,8 @@ export interface Studio extends AsyncDisposable {
   readonly feed: EventFeed;
   readonly logger: Logger;
   readonly layout: EngineLayout;
+  /** Recorded assets, exports and uploads, by address. */
+  readonly media: MediaFiles;
   readonly workspaceFolder: string;
   /** Publishes where this process takes the requests of others. */
   announce(address: string): Promise<void>;
@@ -68,7 +71,8 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner() }));
   const { host, openFolder } = options;
   const own = { host, openFolder, layout, access, readOnly, pythonProbe: nodesets.probe };
-  const made = { library, runs, recordings, bulk, play, feed, replaceSettings };
+  const media = await openMedia(opened);
+  const made = { library, runs, recordings, media, bulk, play, feed, replaceSettings };
   const handlers = createHandlers({ ...parts, ...own, ...made });
   const dispatcher = createDispatcher({ handlers, logger });
   const resources = stack.move();
@@ -77,6 +81,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     feed,
     logger,
     layout,
+    media,
     workspaceFolder: access.workspace.folder,
     announce: async (address) => access.lock?.announce(address),
     activeRun: () => (parts.guard.holder?.kind === 'eval' ? parts.guard.holder.label : null),
@@ -168,6 +173,7 @@ function openNodesets(
     isTrusted: (file) => trust.trusts(file),
     python: settings().python,
     settings,
+    batchMs: () => settings().deadlines.batchSec * 1000,
   });
 }
 
@@ -221,6 +227,17 @@ function createRunService(shared: SharedPorts, workspace: Workspace, recordings:
         batching: config.batching,
         limits: { batchMs: shared.settings().deadlines.batchSec * 1000 },
       }),
+  });
+}
+
+async function openMedia({ access, readOnly }: Opened): Promise<MediaFiles> {
+  const { folder, runsFolder, cacheFolder } = access.workspace;
+  const uploadsFolder = path.join(cacheFolder, 'uploads');
+  if (!readOnly) await sweepUploads(uploadsFolder);
+  return createMediaFiles({
+    runsFolder,
+    exportsFolder: path.join(folder, 'outputs', 'exports'),
+    uploadsFolder,
   });
 }
 

@@ -9,6 +9,7 @@ import type { Logger } from '../base/logger.ts';
 import { describeError } from '../dispatch.ts';
 import type { Engine } from './engine.ts';
 import { streamEvents } from './web/event-stream.ts';
+import { answerMedia, isMediaPath } from './web/media-routes.ts';
 import { readJson, sendJson, sendRefusal, statusOf } from './web/replies.ts';
 import {
   isJson,
@@ -93,6 +94,11 @@ async function answer(
   const url = new URL(request.url ?? '/', 'http://localhost');
   const byOrigin = refuseByOrigin(head, policy);
   if (byOrigin) return sendRefusal(response, 403, refusalTexts[byOrigin]);
+  if (isMediaPath(url.pathname) && options.engine.media) {
+    if (refuseByToken({ ...head, method: 'GET' }, policy))
+      return sendRefusal(response, 401, refusalTexts.token);
+    return answerMedia(request, response, { media: options.engine.media, pathname: url.pathname });
+  }
   if (!url.pathname.startsWith('/api/')) {
     if (head.method !== 'GET') return sendRefusal(response, 405, 'Files can only be read.');
     return sendFile(response, options.rendererFolder, url.pathname);

@@ -6,8 +6,9 @@ import { compareTasks, type CompareTasks } from './compare-tasks.ts';
 import type { FileSystemPort } from './ports.ts';
 import { recordingTasks, type RecordingTasks } from './recording-tasks.ts';
 import { RunReader } from './run-reader.ts';
+import { transferTasks, type TransferTasks } from './transfer-tasks.ts';
 
-export interface BulkTasks extends CompareTasks, RecordingTasks {
+export interface BulkTasks extends CompareTasks, RecordingTasks, TransferTasks {
   /** summary.json's content. */
   summarise: { input: { readonly folder: string }; output: RunSummary };
 }
@@ -32,6 +33,7 @@ type Performers = {
 const performers: Performers = {
   ...compareTasks,
   ...recordingTasks,
+  ...transferTasks,
   async summarise(runs, { folder }) {
     const { record, finals, firsts } = await runs.read(folder);
     return summarise({

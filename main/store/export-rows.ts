@@ -1,4 +1,4 @@
-// Episode rows as CSV, JSON or JSON lines. Values read back as they were: numbers in shortest exact form, `nan`,
+// Episode rows as CSV, TSV, JSON or JSON lines. Values read back as they were: numbers in shortest exact form, `nan`,
 // `inf`, `-inf` for the others, an empty cell (null) for "not measured". Text that a spreadsheet would take for a
 // formula gets a leading apostrophe in CSV. A filter that was in force is named in the file.
 import type { EpisodeRow, MetricValue, RunRecord, RunSummary } from '../contract/run.ts';
@@ -34,21 +34,36 @@ const fields = [
 export type RowPages = AsyncIterable<readonly EpisodeRow[]>;
 
 /** RFC 4180 with LF; a filter is one `#` line before the header. */
-export async function* exportCsv(context: ExportContext, pages: RowPages): AsyncGenerator<string> {
-  const metrics = context.record.metrics.map(({ name }) => name);
-  if (context.filter !== null) yield `# filter: ${context.filter.replaceAll(/[\r\n]+/g, ' ')}\n`;
-  yield `${[...fields.map(toSnake), ...metrics].map(csvCell).join(',')}\n`;
-  for await (const rows of pages) {
-    yield rows.map((row) => csvLine(row, metrics)).join('');
-  }
+export function exportCsv(context: ExportContext, pages: RowPages): AsyncGenerator<string> {
+  return exportTable(context, pages, { cell: csvCell, separator: ',' });
 }
 
-function csvLine(row: EpisodeRow, metrics: readonly string[]): string {
-  const cells = [
-    ...fields.map((field) => csvCell(row[field])),
-    ...metrics.map((name) => metricCell(row.metrics[name] ?? null)),
-  ];
-  return `${cells.join(',')}\n`;
+/** For the clipboard of a spreadsheet: tabs, and no line breaks inside cells. */
+export function exportTsv(context: ExportContext, pages: RowPages): AsyncGenerator<string> {
+  return exportTable(context, pages, { cell: tsvCell, separator: '\t' });
+}
+
+interface TableForm {
+  readonly cell: (value: string | number | boolean | null) => string;
+  readonly separator: string;
+}
+
+async function* exportTable(
+  context: ExportContext,
+  pages: RowPages,
+  { cell, separator }: TableForm,
+): AsyncGenerator<string> {
+  const metrics = context.record.metrics.map(({ name }) => name);
+  if (context.filter !== null) yield `# filter: ${context.filter.replaceAll(/[\r\n]+/g, ' ')}\n`;
+  yield `${[...fields.map(toSnake), ...metrics].map(cell).join(separator)}\n`;
+  for await (const rows of pages) {
+    const lines = rows.map((row) => {
+      const own = fields.map((field) => cell(row[field]));
+      const measured = metrics.map((name) => metricCell(row.metrics[name] ?? null));
+      return `${own.concat(measured).join(separator)}\n`;
+    });
+    yield lines.join('');
+  }
 }
 
 function metricCell(value: MetricValue): string {

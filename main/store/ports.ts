@@ -169,7 +169,7 @@ export interface EpisodeQuery {
 
 export interface ExportRequest {
   readonly runId: string;
-  readonly format: 'csv' | 'json' | 'jsonl';
+  readonly format: 'csv' | 'tsv' | 'json' | 'jsonl' | 'latex' | 'html';
   /** The filter that was in force; named in the file. */
   readonly query?: Pick<EpisodeQuery, 'filters' | 'expression' | 'sort'>;
 }
@@ -210,6 +210,11 @@ export interface RunStore extends AsyncDisposable {
   /** Name, tags and note of a run that is not open. */
   annotate(runId: string, patch: Pick<RunPatch, 'name' | 'tags' | 'note'>): Promise<RunRecord>;
   export(request: ExportRequest): AsyncIterable<string>;
+  /** Ordinals of the episodes that match, in the order of the query. */
+  matchingOrdinals(
+    runId: string,
+    query: Pick<EpisodeQuery, 'filters' | 'expression' | 'sort'>,
+  ): Promise<Uint32Array>;
   /**
    * At start, by the owner of the workspace: runs that claim to be alive and are not become `interrupted`.
    * Queued runs for which `isQueued` is true stay queued.

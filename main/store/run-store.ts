@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { StudioError } from '../base/errors.ts';
 import { silentLogger, type Logger } from '../base/logger.ts';
-import type { EpisodeRow, RunRecord, RunSummary } from '../contract/run.ts';
+import type { RunRecord, RunSummary } from '../contract/run.ts';
 import { writeDurably } from './atomic-write.ts';
 import { createInThreadBulkWork, type BulkWork } from './bulk-work.ts';
-import { exportCsv, exportJson, exportJsonLines } from './export-rows.ts';
 import { guardFileSystem } from './guarded-file-system.ts';
-import { IndexKeeper, nextTurn } from './index-keeper.ts';
+import { IndexKeeper } from './index-keeper.ts';
 import type { ExportRequest, FileSystemPort, IndexReport, RunHandle, RunStore } from './ports.ts';
 import { recoverRuns, unfinishedPrefix } from './recovery.ts';
 import { readRecord, readStoredSummary, readText, recordText, runFiles, writeRecord } from './run-folder.ts';
@@ -43,7 +42,6 @@ export async function openRunStore(options: RunStoreOptions): Promise<RunStore> 
   return new FolderRunStore({ ...options, fileSystem, readOnly, logger, bulk }, keeper);
 }
 
-const exportSlice = 100;
 /** A plan of 100,000 episodes takes a third of a second to read: those looked at last are kept. */
 const recordsKept = 8;
 
@@ -194,14 +192,23 @@ class FolderRunStore implements RunStore {
     return next;
   }
 
+  /** One part: the text is put together in the bulk thread. */
   async *export(request: ExportRequest): AsyncGenerator<string> {
     const { runId, format, query = {} } = request;
-    const record = await this.readRecord(runId);
+    await this.#findRecord(runId);
     const filter = describeFilter(query);
-    const context = { record, summary: await this.readSummary(runId), filter };
-    const writers = { csv: exportCsv, json: exportJson, jsonl: exportJsonLines };
-    yield* writers[format](context, this.#pages(runId, query));
+    const isWhole = filter === null && (query.sort ?? []).length === 0;
+    const ordinals = isWhole ? null : await this.matchingOrdinals(runId, query);
+    yield await this.#options.bulk.run('exportText', {
+      folder: this.folderOf(runId),
+      format,
+      ordinals,
+      filter,
+    });
   }
+
+  matchingOrdinals: RunStore['matchingOrdinals'] = (runId, query) =>
+    this.#keeper.matchingOrdinals(runId, query);
 
   async recover({ isQueued = () => false }: Parameters<RunStore['recover']>[0] = {}): ReturnType<
     RunStore['recover']
@@ -236,17 +243,6 @@ class FolderRunStore implements RunStore {
       if (typeof handle === 'object') await handle[Symbol.asyncDispose]();
     await this.#options.bulk[Symbol.asyncDispose]();
     await this.#keeper.close();
-  }
-
-  async *#pages(
-    runId: string,
-    query: NonNullable<ExportRequest['query']>,
-  ): AsyncGenerator<readonly EpisodeRow[]> {
-    const ordinals = await this.#keeper.matchingOrdinals(runId, query);
-    for (let at = 0; at < ordinals.length; at += exportSlice) {
-      yield this.#keeper.episodesByOrdinal(runId, ordinals.subarray(at, at + exportSlice));
-      await nextTurn();
-    }
   }
 
   async #findRecord(runId: string): ReturnType<typeof readRecord> {

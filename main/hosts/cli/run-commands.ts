@@ -1,6 +1,8 @@
 // `agentcanvas runs …`: what is in the workspace, and how to get it out.
 import type { Command } from 'commander';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { transferFormat } from '../../contract/replay.ts';
 import { exportFormat } from '../../contract/requests.ts';
 import { StudioError } from '../../base/errors.ts';
 import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
@@ -13,6 +15,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
   const options = (): GlobalOptions => program.opts<GlobalOptions>();
   addListing(runs, context, options);
   addExport(runs, context, options);
+  addImport(runs, context, options);
   runs
     .command('delete')
     .description('Move runs to the trash of the workspace')
@@ -79,29 +82,68 @@ function addListing(runs: Command, context: CommandContext, options: () => Globa
 function addExport(runs: Command, context: CommandContext, options: () => GlobalOptions): void {
   runs
     .command('export')
-    .description('Episodes of a run as a file, or on standard output')
+    .description('A run as a file: its episodes, its numbers as a table or report, or all of it (zip)')
     .argument('<run>')
-    .option('--format <csv|json|jsonl>', 'form of the file', 'csv')
+    .option(`--format <${transferFormat.options.join('|')}>`, 'form of the file', 'csv')
     .option('--filter <expression>', 'only these episodes, for example "success == 0 && steps > 400"', '')
     .option('--output <file>', 'write here instead of standard output')
     .action((runId: string, own: { format: string; filter: string; output?: string }) =>
       runCommand(context, { ...options(), json: false, readOnly: true }, async (client, output) => {
-        const format = exportFormat.safeParse(own.format);
+        const format = transferFormat.safeParse(own.format);
         if (!format.success)
           throw new StudioError(
             'invalid_input',
-            `--format takes ${exportFormat.options.join(', ')}, not "${own.format}".`,
+            `--format takes ${transferFormat.options.join(', ')}, not "${own.format}".`,
           );
-        const { content } = await client.request('runs.export', {
+        const text = exportFormat.safeParse(own.format);
+        if (own.output === undefined && text.success) {
+          const input = { runId, format: text.data, filter: own.filter };
+          context.streams.stdout.write((await client.request('runs.export', input)).content);
+          return;
+        }
+        if (own.output === undefined)
+          throw new StudioError('invalid_input', `A ${own.format} file needs --output FILE.`);
+        const made = await client.request('runs.exportFile', {
           runId,
           format: format.data,
           filter: own.filter,
         });
-        if (own.output === undefined) context.streams.stdout.write(content);
-        else {
-          await writeFile(own.output, content);
-          output.note(`Written to ${own.output}`);
-        }
+        await copyFile(made.path, resolveStart(own.output));
+        await rm(made.path, { force: true });
+        output.note(`Written to ${own.output}, ${(made.bytes / 2 ** 20).toFixed(1)} MB`);
       }),
     );
+}
+
+interface ImportOptions {
+  readonly name: string;
+  readonly env: string;
+  readonly split: string;
+  readonly stepBudget?: string;
+}
+
+function addImport(runs: Command, context: CommandContext, options: () => GlobalOptions): void {
+  runs
+    .command('import')
+    .description('A run bundle (zip), a run folder of AgentCanvas, or JSON of metrics by episode id')
+    .argument('<file>')
+    .option('--name <name>', 'name of the run', '')
+    .option('--env <name>', 'environment the results are of', '')
+    .option('--split <name>', 'split the results are of', '')
+    .option('--step-budget <n>', 'steps per episode; without it comparisons say that it is not known')
+    .action((file: string, own: ImportOptions) =>
+      runCommand(context, options(), async (client, output) => {
+        const budget = own.stepBudget === undefined ? {} : { stepBudget: Number(own.stepBudget) };
+        const { name, env: environment, split } = own;
+        const input = { path: resolveStart(file), name, environment, split, ...budget };
+        const made = await client.request('runs.import', input);
+        output.emit({ event: 'run.imported', run_id: made.runId, ...made });
+        output.print(`${made.runId}  ${made.episodes} episodes`);
+        for (const warning of made.warnings) output.note(`! ${warning}`);
+      }),
+    );
+}
+
+function resolveStart(file: string): string {
+  return path.resolve(process.env['INIT_CWD'] ?? process.cwd(), file);
 }

@@ -1,8 +1,8 @@
 // Where numbers come from, as a table: everything a run was started with and ran on, one row per fact, several runs
 // side by side with what differs marked.
 import type { z } from 'zod';
-import type { provenanceRow } from './contract/compare.ts';
-import type { RunRecord } from './contract/run.ts';
+import type { provenanceRow } from '../contract/compare.ts';
+import type { RunRecord } from '../contract/run.ts';
 
 type ProvenanceRow = z.infer<typeof provenanceRow>;
 type Facts = Map<string, { readonly section: string; readonly field: string; readonly value: string | null }>;
