@@ -1,6 +1,7 @@
 // Hot path of recording: a value on a wire as one line of the log carries it. Small things are themselves, arrays and
 // long texts are handed to `keep` and become references, cycles and depth are cut.
 import { Tensor, dtypes, type DType } from '../base/tensor.ts';
+import { pictureOf } from '../store/tensor-image.ts';
 
 /** Keeps bytes and answers where they are; null when they could not be kept. */
 export type KeepBytes = (bytes: Uint8Array) => number | null;
@@ -91,7 +92,7 @@ function isSmall(value: object): boolean {
 
 function arrayCellOf(tensor: Tensor, keep: KeepBytes): object {
   const { dtype, shape } = tensor;
-  if (tensor.size <= inlineElements)
+  if (tensor.size <= inlineElements && pictureOf(tensor) === null)
     return {
       $array: {
         dtype,

@@ -14,11 +14,13 @@ export interface ResumeDifference {
 
 /** Throws `conflict` for a run that is going on, waits in the queue, or is complete. */
 export function refuseUnresumable(
-  record: Pick<RunRecord, 'runId' | 'status'>,
+  record: Pick<RunRecord, 'runId' | 'status' | 'importedFrom'>,
   activeRunId: string | null,
 ): void {
   const { runId, status } = record;
   if (runId === activeRunId) throw new StudioError('conflict', `Run ${runId} is going on.`);
+  if (record.importedFrom !== undefined)
+    throw new StudioError('conflict', `Run ${runId} was imported: what produced it is not here to go on.`);
   const ended: readonly RunRecord['status'][] = ['queued', 'completed', 'completed_with_errors'];
   // One that says it is running and is not could not write its end, on a full disk for example.
   if (!ended.includes(status)) return;

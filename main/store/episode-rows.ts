@@ -7,9 +7,11 @@ export function episodeRows(run: ReadRun, ordinals: ArrayLike<number> | null): E
   const finals = new Map(
     run.finals.map((row, place) => [row.ordinal, { row, first: run.firsts[place] ?? row }]),
   );
+  // Nobody will run what a cancelled run left.
+  const unrun = run.record.status === 'cancelled' ? 'cancelled' : 'pending';
   const rowOf = (planned: PlannedEpisode): EpisodeRow => {
     const found = finals.get(planned.ordinal);
-    return found ? finishedRow(found.row, found.first) : pendingRow(planned);
+    return found ? finishedRow(found.row, found.first) : pendingRow(planned, unrun);
   };
   if (ordinals === null) return run.record.plan.map(rowOf);
   const planned = new Map(run.record.plan.map((episode) => [episode.ordinal, episode]));
@@ -42,7 +44,10 @@ function finishedRow(row: EpisodeAttempt, first: EpisodeAttempt): EpisodeRow {
   };
 }
 
-function pendingRow({ ordinal, key, episodeIndex, episodeId, repeat }: PlannedEpisode): EpisodeRow {
+function pendingRow(
+  { ordinal, key, episodeIndex, episodeId, repeat }: PlannedEpisode,
+  status: 'pending' | 'cancelled',
+): EpisodeRow {
   return {
     ordinal,
     key,
@@ -51,7 +56,7 @@ function pendingRow({ ordinal, key, episodeIndex, episodeId, repeat }: PlannedEp
     sceneId: null,
     instruction: null,
     repeat,
-    status: 'pending',
+    status,
     attempts: 0,
     metrics: {},
     steps: null,

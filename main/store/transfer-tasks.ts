@@ -135,7 +135,7 @@ async function packFolder(folder: string, target: string): Promise<number> {
     .filter((name) => !isLeftBehind(name))
     .sort();
   for (const name of files) await zip.addFile(name, join(folder, ...name.split('/')));
-  return zip.finish();
+  return await zip.finish();
 }
 
 function isLeftBehind(name: string): boolean {
