@@ -42,7 +42,7 @@ async function nodesetCheck(
   probe: PythonProbe,
 ): Promise<Check> {
   const about = { name: `interpreter of ${name}`, command: '', fix: '' };
-  if (environment && environment.state !== 'ready')
+  if (environment && environment.state !== 'ready' && environment.state !== 'unneeded')
     return {
       ...about,
       ok: false,
@@ -55,7 +55,7 @@ async function nodesetCheck(
   const command = `${interpreterPath} --version`;
   try {
     const foreign = imports.filter((module) => module !== 'app');
-    const { version, missing } = await probe.ask(interpreterPath, foreign);
+    const { version, missing } = await probe.ask(interpreterPath, { modules: foreign });
     const output = `${interpreterPath} (Python ${version})`;
     if (missing.length === 0) return { ...about, ok: true, command, output };
     return {

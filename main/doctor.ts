@@ -31,7 +31,7 @@ export async function examine(options: DoctorOptions): Promise<DoctorReport> {
     orphanCheck(),
   ]);
   const interpreters = await interpreterChecks(options.registry, options.probe);
-  const all = [...checks, ...interpreters, ...nodesetChecks(options.registry)];
+  const all = [...checks, ...interpreters, ...nodesetChecks(options.registry, interpreters)];
   return { ok: all.every((check) => check.ok), checks: all };
 }
 
@@ -102,8 +102,11 @@ async function orphanCheck(): Promise<Check> {
     : { ...check, ok: true, output: 'setpriv not found; the lifeline and the reaper end children' };
 }
 
-function nodesetChecks(registry: NodesetRegistry): Check[] {
-  return registry.list().map((nodeset) => ({
+/** What its interpreter lacks is said once. */
+function nodesetChecks(registry: NodesetRegistry, interpreters: readonly Check[]): Check[] {
+  const said = new Set(interpreters.filter((check) => !check.ok).map((check) => check.name));
+  const others = registry.list().filter(({ name }) => !said.has(`interpreter of ${name}`));
+  return others.map((nodeset) => ({
     name: `nodeset ${nodeset.name}`,
     ok: nodeset.state !== 'failed',
     command: '',

@@ -119,7 +119,7 @@ async function attach(
       `a nodeset is named "${name}" already; attach under another name with --name`,
     );
   await replaceSettings({ ...settings(), attachments: [...settings().attachments, parsed.data] });
-  await registry.scan();
+  await registry.lookAtAttached();
   return summaryOf(registry, name);
 }
 
@@ -139,7 +139,7 @@ async function detach({ registry, settings, replaceSettings }: NodesetServices, 
     throw new StudioError('not_found', `no server is attached as "${name}"`);
   if (registry.list().some((known) => known.name === name)) await registry.unload(name);
   await replaceSettings({ ...settings(), attachments: kept });
-  await registry.scan();
+  await registry.lookAtAttached();
 }
 
 function summaryOf(registry: NodesetRegistry, name: string): NodesetSummary {

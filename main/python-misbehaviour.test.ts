@@ -118,7 +118,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Pyt
       expect(mostAlive).toBeGreaterThanOrEqual(split === 'forks' ? 3 : 1);
       expect(await alive()).toEqual([]);
     },
-    30_000,
+    60_000,
   );
 
   it('printed in every way is read to the end, bounded, with what is no UTF-8 replaced', async () => {
@@ -131,10 +131,10 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Pyt
     expect((await ask('nodesets.log', { name: 'misbehaving' })).lines).toContain(
       'misbehaving#0: written by C',
     );
-  }, 30_000);
+  }, 60_000);
 
   it.each([
-    ['ignores_sigterm', 'timeout', 'timeout', /did not answer within 2\.5 s \(step\)/],
+    ['ignores_sigterm', 'timeout', 'timeout', /did not answer within 5 s \(step\)/],
     ['segfaults', 'died', 'process_died', /SIGSEGV/],
   ] as const)(
     '%s costs its own episode, with phase, step and last lines, and is gone',
@@ -147,7 +147,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Pyt
       expect(JSON.stringify(error)).toContain(`last words of ${split}`);
       expect(await alive()).toEqual([]);
     },
-    30_000,
+    60_000,
   );
 
   it('raises in reset costs its own episode and says so', async () => {
@@ -159,7 +159,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Pyt
     });
     expect(log).toContain('last words of raises_in_reset');
     expect(await alive()).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 
   it('returns garbage has its node named with what it must return', async () => {
     const { attempts } = await evaluate('returns_garbage');
@@ -172,5 +172,5 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Pyt
       },
     ]);
     expect(await alive()).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 });

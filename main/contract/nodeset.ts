@@ -138,7 +138,8 @@ export const nodesetState = z.enum(['found', 'loading', 'loaded', 'failed', 'unl
 
 /** The environment of packages a Python nodeset asks for (`uv:` or a PEP 723 block), which the app builds. */
 export const nodesetEnvironment = z.object({
-  state: z.enum(['missing', 'building', 'ready', 'failed']),
+  /** `unneeded`: the default interpreter has the packages already. */
+  state: z.enum(['missing', 'building', 'ready', 'failed', 'unneeded']),
   /** Requirement specifiers, as stated. */
   requirements: z.array(z.string()),
   /** Version specifier; empty = any. */

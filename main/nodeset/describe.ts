@@ -8,7 +8,7 @@ import { sha256, stableHash } from '../base/stable-hash.ts';
 import { nodesetManifest, type NodesetManifest } from '../contract/nodeset.ts';
 import { writeWhole } from './cache-file.ts';
 import type { NodesetCompiler } from './compile.ts';
-import type { InterpreterChoice } from './interpreter-choice.ts';
+import type { ChosenInterpreter, InterpreterChoice } from './interpreter-choice.ts';
 import { describeInProcess, type NodesetRuntime } from './start-live.ts';
 import type { NodesetSource, NodesetVersion } from './version.ts';
 
@@ -28,7 +28,11 @@ export type AttachedDescriber = (source: NodesetSource, signal?: AbortSignal) =>
 
 export interface Describer {
   /** Rejects with `nodeset_failed`, or what befell the process. */
-  describe(source: NodesetSource, signal?: AbortSignal): Promise<NodesetVersion>;
+  describe(
+    source: NodesetSource,
+    signal?: AbortSignal,
+    onInterpreter?: (chosen: ChosenInterpreter) => void,
+  ): Promise<NodesetVersion>;
 }
 
 /** Environments and caches beside a nodeset hold thousands of files that are not its own. */
@@ -49,9 +53,13 @@ export function createDescriber(options: DescriberOptions): Describer {
   const fileOf = (name: string, hash: string): string =>
     path.join(folder, `${name}-${hash.slice(0, 24)}.manifest.json`);
 
-  const artifactOf = async (source: NodesetSource): Promise<Omit<NodesetVersion, 'manifest'>> => {
+  const artifactOf = async (
+    source: NodesetSource,
+    onInterpreter?: (chosen: ChosenInterpreter) => void,
+  ): Promise<Omit<NodesetVersion, 'manifest'>> => {
     if (source.language === 'python') {
       const interpreter = await options.interpreters?.choose(source);
+      if (interpreter) onInterpreter?.(interpreter);
       const hash = await hashOfPython(source, interpreter?.path);
       return { source, bundlePath: undefined, hash, interpreter };
     }
@@ -78,9 +86,9 @@ export function createDescriber(options: DescriberOptions): Describer {
   };
 
   return {
-    async describe(source, signal) {
+    async describe(source, signal, onInterpreter) {
       if (source.origin === 'attached') return await describeServer(source, options.describeAttached, signal);
-      const artifact = await artifactOf(source);
+      const artifact = await artifactOf(source, onInterpreter);
       const cached = await readManifest(fileOf(source.name, artifact.hash), artifact.hash);
       return { ...artifact, manifest: cached ?? (await ask(artifact, signal)) };
     },

@@ -1,9 +1,17 @@
-// Which interpreter a Python nodeset gets: Settings for this nodeset, what the nodeset states, its PEP 723 block, the
-// default. Code in `server_python` is run only when asked to choose, never while scanning.
+// Which interpreter a Python nodeset gets: Settings for this nodeset, what the nodeset states, the environment of
+// its PEP 723 block (or the default interpreter where that has the packages), the default. Code in `server_python` is run only when asked to choose, never while scanning.
 import path from 'node:path';
 import { StudioError } from '../base/errors.ts';
 import type { PythonEnvironments } from './environments/python-environments.ts';
-import { specFromScript, specFromText, type EnvironmentSpec } from './environments/requirements.ts';
+import type { BuiltEnvironment } from './environments/environment-folder.ts';
+import type { PythonProbe } from './environments/python-probe.ts';
+import { meetsVersion } from './environments/python-versions.ts';
+import {
+  namedRequirement,
+  specFromScript,
+  specFromText,
+  type EnvironmentSpec,
+} from './environments/requirements.ts';
 import type { InterpreterResolver } from './interpreter-resolver.ts';
 import type { NodesetSource } from './version.ts';
 
@@ -17,13 +25,21 @@ export interface InterpreterChoice {
   /** Rejects with `interpreter_not_found`, or `nodeset_failed` where the nodeset's own statement fails. */
   choose(source: NodesetSource): Promise<ChosenInterpreter>;
   /** The packages to build an environment of, where the nodeset asks for them. */
-  environmentOf(source: NodesetSource): Promise<EnvironmentSpec | undefined>;
+  environmentOf(source: NodesetSource): Promise<NeededEnvironment | undefined>;
+}
+
+export interface NeededEnvironment {
+  readonly spec: EnvironmentSpec;
+  readonly built: BuiltEnvironment | undefined;
+  /** The default interpreter has the packages of a PEP 723 block already, in versions that fit. */
+  readonly isUnneeded: boolean;
 }
 
 export interface InterpreterChoiceOptions {
   /** Takes every form but `uv:`. */
   readonly resolve: InterpreterResolver;
   readonly environments: Pick<PythonEnvironments, 'find'>;
+  readonly probe: PythonProbe;
   /** Nodeset to interpreter, from Settings. */
   readonly overrides: () => Readonly<Record<string, string>>;
   /** Runs what `server_python` says, in a process of its own. */
@@ -37,7 +53,7 @@ interface Wanted {
 }
 
 export function createInterpreterChoice(options: InterpreterChoiceOptions): InterpreterChoice {
-  const { resolve, environments, overrides, evaluate } = options;
+  const { resolve, environments, probe, overrides, evaluate } = options;
 
   const statedBy = async (source: NodesetSource): Promise<Wanted> => {
     const own = overrides()[source.name];
@@ -49,19 +65,51 @@ export function createInterpreterChoice(options: InterpreterChoiceOptions): Inte
     return { from: 'default', request: undefined, spec: undefined };
   };
 
+  /** `uv:` asks for an environment of its own; a block only says what must be there. */
+  const needed = async (
+    { from, spec }: Wanted,
+    source: NodesetSource,
+  ): Promise<NeededEnvironment | undefined> => {
+    if (!spec) return undefined;
+    const built = await environments.find(spec);
+    const usable = built || from !== 'script' ? undefined : await usual(source);
+    return { spec, built, isUnneeded: usable !== undefined && (await has(usable, spec, probe)) };
+  };
+  const usual = (source: NodesetSource): Promise<string | undefined> =>
+    resolve({ wanted: undefined, baseFolder: path.dirname(source.entry) }).catch(() => undefined);
+
   return {
     async choose(source) {
-      const { from, request, spec } = await statedBy(source);
-      if (!spec)
-        return { from, path: await resolve({ wanted: request, baseFolder: path.dirname(source.entry) }) };
-      const built = await environments.find(spec);
-      if (built) return { from, path: built.interpreter };
-      throw environmentMissing(source.name, spec);
+      const wanted = await statedBy(source);
+      const { from, request } = wanted;
+      const environment = await needed(wanted, source);
+      if (environment?.built) return { from, path: environment.built.interpreter };
+      if (environment && !environment.isUnneeded) throw environmentMissing(source.name, environment.spec);
+      const found = await resolve({ wanted: request, baseFolder: path.dirname(source.entry) });
+      return { from: environment ? 'default' : from, path: found };
     },
     async environmentOf(source) {
-      return (await statedBy(source)).spec;
+      return await needed(await statedBy(source), source);
     },
   };
+}
+
+async function has(
+  interpreter: string,
+  { requirements, requiresPython }: EnvironmentSpec,
+  probe: PythonProbe,
+): Promise<boolean> {
+  const named = requirements.map(namedRequirement);
+  if (named.includes(undefined)) return false;
+  const known = named.filter((each) => each !== undefined);
+  const facts = await probe
+    .ask(interpreter, { distributions: known.map(({ name }) => name) })
+    .catch(() => undefined);
+  if (!facts || !meetsVersion(facts.version, requiresPython)) return false;
+  return known.every(({ name, versions }) => {
+    const installed = facts.installed[name];
+    return installed !== undefined && meetsVersion(installed, versions);
+  });
 }
 
 function requested(from: Wanted['from'], request: string): Wanted {

@@ -2,6 +2,7 @@
 import type { StudioError } from '../base/errors.ts';
 import type { NodesetEnvironment, NodesetManifest, NodesetSummary } from '../contract/nodeset.ts';
 import type { HostProcess } from '../process/ports.ts';
+import type { ChosenInterpreter } from './interpreter-choice.ts';
 import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
 import type { SharedLease } from './shared-pool.ts';
 import type { NodesetSource, NodesetVersion } from './version.ts';
@@ -18,6 +19,7 @@ export class KnownNodeset {
   readonly #replicas = new Set<ReplicaNodeset>();
   #version: NodesetVersion | undefined;
   #environment: NodesetEnvironment | undefined;
+  #interpreter: ChosenInterpreter | undefined;
   #situation: Situation = { kind: 'found' };
   /** A replicated nodeset is loaded without one: its processes belong to sessions. */
   #lease: SharedLease | undefined;
@@ -76,6 +78,11 @@ export class KnownNodeset {
     if (this.#environment === undefined && environment === undefined) return;
     this.#environment = environment;
     this.#onChange(this);
+  }
+
+  /** Also of a version that then fails: it says with what. */
+  chooseInterpreter(chosen: ChosenInterpreter | undefined): void {
+    this.#interpreter = chosen;
   }
 
   /** The next one to need it reads the sources again. */
@@ -146,7 +153,7 @@ export class KnownNodeset {
 
   #interpreterFacts(): Partial<NodesetSummary> {
     const { interpreter, interpreterIsCode } = this.source;
-    const chosen = this.#version?.interpreter;
+    const chosen = this.#version?.interpreter ?? this.#interpreter;
     const stated = interpreter ?? (interpreterIsCode ? 'code in server_python' : undefined);
     return {
       ...(stated !== undefined && { interpreter: stated }),

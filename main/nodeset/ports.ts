@@ -157,6 +157,8 @@ export interface NodesetRegistry extends AsyncDisposable {
   /** Builds what the nodeset asks for, then describes it anew. Joins a build that goes on; aborting ends it. */
   buildEnvironment(name: string, limits?: { readonly signal?: AbortSignal }): Promise<NodesetSummary>;
   cancelBuild(name: string): Promise<void>;
+  /** As `scan`, for servers at URLs alone: quick, and nothing that failed is tried again. */
+  lookAtAttached(): Promise<void>;
   /** What a server at a URL calls itself. */
   nameOfServer(
     server: { readonly url: string; readonly tokenEnv: string },

@@ -54,6 +54,7 @@ export function createPythonLayer(options: PythonLayerOptions): PythonLayer {
   const choice = createInterpreterChoice({
     resolve,
     environments,
+    probe,
     overrides: () => settings().interpreters,
     evaluate: createStatedInterpreter(helper),
   });

@@ -93,10 +93,9 @@ class WorkspaceRegistry implements NodesetRegistry {
     const { sources, bad } = withAttached(onDisk, attachments?.() ?? []);
     const found = new Set([...sources, ...bad.map(({ source }) => source)].map(({ name }) => name));
     for (const [name, known] of this.#known) if (!found.has(name) && !known.isInUse) this.#known.delete(name);
-    const idle = (known: KnownNodeset): boolean => !known.isInUse;
     for (const { source, error } of bad)
-      [this.#knownFor(source)].filter(idle).forEach((known) => known.fail(error));
-    const scanned = sources.map((source) => this.#knownFor(source)).filter(idle);
+      [this.#knownFor(source)].filter(isIdle).forEach((known) => known.fail(error));
+    const scanned = sources.map((source) => this.#knownFor(source)).filter(isIdle);
     await mapLimited(scanned, describedAtOnce, (known) => this.#refresh(known));
   }
 
@@ -104,6 +103,23 @@ class WorkspaceRegistry implements NodesetRegistry {
     return [...this.#known.values()]
       .map((known) => this.#summaryOf(known))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async lookAtAttached(): Promise<void> {
+    const others = [...this.#known.values()]
+      .map(({ source }) => source)
+      .filter((source) => source.origin !== 'attached');
+    const { sources } = withAttached({ sources: others, bad: [] }, this.#options.attachments?.() ?? []);
+    const attached = sources.filter((source) => source.origin === 'attached');
+    for (const [name, { source, isInUse }] of this.#known)
+      if (source.origin === 'attached' && !isInUse && !attached.some((each) => each.name === name))
+        this.#known.delete(name);
+    await Promise.all(
+      attached
+        .map((source) => this.#knownFor(source))
+        .filter(isIdle)
+        .map((known) => this.#refresh(known)),
+    );
   }
 
   importsOf(name: string): readonly string[] {
@@ -263,7 +279,10 @@ class WorkspaceRegistry implements NodesetRegistry {
       await this.#assertTrusted(known);
       const stop = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
       await this.#builds.look(known);
-      const version = await this.#describer.describe(known.source, stop);
+      known.chooseInterpreter(undefined);
+      const version = await this.#describer.describe(known.source, stop, (chosen) =>
+        known.chooseInterpreter(chosen),
+      );
       known.describe(version);
       return version;
     } catch (error) {
@@ -332,6 +351,11 @@ class WorkspaceRegistry implements NodesetRegistry {
   #summaryOf(known: KnownNodeset): NodesetSummary {
     return known.summary(this.#pool.running(known.source.name));
   }
+}
+
+/** A scan leaves what is loaded or changing alone. */
+function isIdle(known: KnownNodeset): boolean {
+  return !known.isInUse;
 }
 
 export function createNodesetRegistry(options: NodesetRegistryOptions): NodesetRegistry {

@@ -121,7 +121,7 @@ class MisbehavingNodeSet(BaseNodeSet):
     parallelism = "replicated"
     env_panel = Panel
     server_env = {"AC_TEST_MARK": "@MARK@"}
-    deadlines_sec = {"step": 2.5, "reset": 10}
+    deadlines_sec = {"step": 5, "reset": 20}
 
     def get_tools(self):
         return [Start(), Step(), Score()]

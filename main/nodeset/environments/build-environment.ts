@@ -8,7 +8,7 @@ import type { ProcessRegistry } from '../../process/ports.ts';
 import type { EnvironmentFolder, BuiltEnvironment } from './environment-folder.ts';
 import { environmentKey } from './environment-folder.ts';
 import type { PythonProbe, PythonFacts } from './python-probe.ts';
-import { meetsPython } from './python-versions.ts';
+import { meetsVersion } from './python-versions.ts';
 import type { EnvironmentSpec } from './requirements.ts';
 
 export type BuildStage = 'resolving' | 'creating' | 'installing' | 'checking';
@@ -111,8 +111,8 @@ async function suitablePython(
     const facts = await probe.ask(candidate).catch(() => undefined);
     if (!facts) continue;
     const fits =
-      meetsPython(facts.version, oldestPython) &&
-      meetsPython(facts.version, requiresPython) &&
+      meetsVersion(facts.version, oldestPython) &&
+      meetsVersion(facts.version, requiresPython) &&
       (facts.hasVenv || uv() !== undefined);
     if (fits) {
       onLine(`using ${facts.executable} (Python ${facts.version})`);

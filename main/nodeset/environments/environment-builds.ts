@@ -1,6 +1,6 @@
 // The environment of each nodeset as the registry shows it: what it needs, whether that is there, how far a build is.
 import { messageOf, StudioError, isAbort } from '../../base/errors.ts';
-import { buildCommand, type InterpreterChoice } from '../interpreter-choice.ts';
+import { buildCommand, type InterpreterChoice, type NeededEnvironment } from '../interpreter-choice.ts';
 import type { KnownNodeset } from '../known-nodeset.ts';
 import type { PythonEnvironments } from './python-environments.ts';
 import type { EnvironmentSpec } from './requirements.ts';
@@ -23,19 +23,22 @@ export class EnvironmentBuilds {
 
   /** Before a nodeset is described: what it needs. While a build goes on nothing is changed. */
   async look(known: KnownNodeset): Promise<void> {
-    const { environments } = this.#options;
     if (known.environment?.state === 'building') return;
-    const spec = await this.#specOf(known);
-    const built = spec && (await environments?.find(spec));
-    if (!spec) return known.showEnvironment(undefined);
-    this.#show(known, spec, built ? { state: 'ready', folder: built.folder } : { state: 'missing' });
+    const needed = await this.#neededBy(known);
+    if (!needed) return known.showEnvironment(undefined);
+    const { spec, built, isUnneeded } = needed;
+    this.#show(
+      known,
+      spec,
+      built ? { state: 'ready', folder: built.folder } : { state: isUnneeded ? 'unneeded' : 'missing' },
+    );
   }
 
   /** Rejects with why it failed; the nodeset shows it too. */
   async build(known: KnownNodeset, signal: AbortSignal | undefined): Promise<void> {
     const { environments, logLineFor } = this.#options;
     const { name } = known.source;
-    const spec = await this.#specOf(known);
+    const spec = (await this.#neededBy(known))?.spec;
     if (!spec || !environments)
       throw new StudioError(
         'unsupported',
@@ -59,13 +62,13 @@ export class EnvironmentBuilds {
   }
 
   async cancel(known: KnownNodeset): Promise<void> {
-    const spec = await this.#specOf(known);
-    if (spec) this.#options.environments?.cancel(spec);
+    const needed = await this.#neededBy(known);
+    if (needed) this.#options.environments?.cancel(needed.spec);
   }
 
-  async #specOf(known: KnownNodeset): Promise<EnvironmentSpec | undefined> {
-    if (known.source.language !== 'python' || known.source.origin === 'attached') return undefined;
-    return await this.#options.interpreters?.environmentOf(known.source);
+  async #neededBy({ source }: KnownNodeset): Promise<NeededEnvironment | undefined> {
+    if (source.language !== 'python' || source.origin === 'attached') return undefined;
+    return await this.#options.interpreters?.environmentOf(source);
   }
 
   #show(known: KnownNodeset, { requirements, requiresPython }: EnvironmentSpec, change: Change): void {

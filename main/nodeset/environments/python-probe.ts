@@ -14,18 +14,27 @@ const answer = z.object({
   hasVenv: z.boolean(),
   /** Of the modules asked about, those that cannot be found. */
   missing: z.array(z.string()),
+  /** Of the distributions asked about, those that are installed, with their versions. */
+  installed: z.record(z.string(), z.string()),
 });
 export type PythonFacts = z.infer<typeof answer>;
 
 export interface PythonProbe {
   /** Rejects with `interpreter_not_found` when it does not run or is no Python 3. */
-  ask(interpreter: string, modules?: readonly string[]): Promise<PythonFacts>;
+  ask(interpreter: string, about?: ProbeQuestion): Promise<PythonFacts>;
+}
+
+export interface ProbeQuestion {
+  readonly modules?: readonly string[];
+  /** Names of packages as installers know them. */
+  readonly distributions?: readonly string[];
 }
 
 /** Also parsed by Python 2, so that it can say what it is. */
 const program = `
 import json, os, sys
-missing = []
+asked = json.loads(sys.argv[1])
+missing, installed, has_venv = [], {}, False
 try:
     from importlib.util import find_spec
     def found(name):
@@ -33,12 +42,18 @@ try:
             return find_spec(name) is not None
         except Exception:
             return False
-    missing = [name for name in sys.argv[1:] if not found(name)]
+    missing = [name for name in asked["modules"] if not found(name)]
     has_venv = found("venv") and found("ensurepip")
+    from importlib.metadata import version
+    for name in asked["distributions"]:
+        try:
+            installed[name] = version(name)
+        except Exception:
+            pass
 except ImportError:
-    has_venv = False
+    pass
 out = os.fdopen(3, "w")
-out.write(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "executable": os.path.abspath(sys.executable), "hasVenv": has_venv, "missing": missing}) + chr(10))
+out.write(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "executable": os.path.abspath(sys.executable), "hasVenv": has_venv, "missing": missing, "installed": installed}) + chr(10))
 out.close()
 `;
 const probeTimeoutMs = 30_000;
@@ -49,14 +64,14 @@ export function createPythonProbe(options: {
 }): PythonProbe {
   const known = new Map<string, Promise<PythonFacts>>();
   return {
-    async ask(interpreter, modules = []) {
+    async ask(interpreter, about = {}) {
       const { mtimeMs } = await stat(interpreter).catch((error: unknown) => {
         throw notUsable(interpreter, messageOf(error));
       });
       // Packages may be installed at any time; versions do not change under a file.
-      if (modules.length > 0) return await askNow(options, interpreter, modules);
+      if (Object.keys(about).length > 0) return await askNow(options, interpreter, about);
       const key = `${interpreter}\n${mtimeMs}`;
-      const answered = known.get(key) ?? askNow(options, interpreter, []);
+      const answered = known.get(key) ?? askNow(options, interpreter, {});
       known.set(key, answered);
       answered.catch(() => known.delete(key));
       return await answered;
@@ -67,11 +82,11 @@ export function createPythonProbe(options: {
 async function askNow(
   { processes, clock }: { readonly processes: Pick<ProcessRegistry, 'spawn'>; readonly clock: Clock },
   interpreter: string,
-  modules: readonly string[],
+  { modules = [], distributions = [] }: ProbeQuestion,
 ): Promise<PythonFacts> {
   const child = await processes.spawn({
     command: interpreter,
-    args: ['-c', program, ...modules],
+    args: ['-c', program, JSON.stringify({ modules, distributions })],
     cwd: path.parse(interpreter).root,
     label: 'python-probe',
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meetsPython } from './python-versions.ts';
+import { meetsVersion } from './python-versions.ts';
 
 describe('a Python version', () => {
   it.each([
@@ -18,6 +18,6 @@ describe('a Python version', () => {
     ['3.11.7', '', true],
     ['3.11.7', 'newest', false],
   ])('%s meets "%s": %s', (version, specifier, expected) => {
-    expect(meetsPython(version, specifier)).toBe(expected);
+    expect(meetsVersion(version, specifier)).toBe(expected);
   });
 });

@@ -1,9 +1,9 @@
-// Version specifiers of PEP 440, as far as `requires-python` uses them, and the Pythons of this machine.
+// Version specifiers of PEP 440 over versions of numbers, and the Pythons of this machine.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 /** True when `version` (`3.11.7`) meets every clause. A clause that cannot be read is met by nothing. */
-export function meetsPython(version: string, specifier: string): boolean {
+export function meetsVersion(version: string, specifier: string): boolean {
   return specifier
     .split(',')
     .map((clause) => clause.trim())

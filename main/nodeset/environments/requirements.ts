@@ -22,6 +22,20 @@ export function specFromScript(toml: string): EnvironmentSpec {
   return checked(reader.spec(), 'the "# /// script" block');
 }
 
+interface NamedRequirement {
+  readonly name: string;
+  /** Version specifier; empty = any. */
+  readonly versions: string;
+}
+
+/** `name[extra]>=1.0`; undefined for addresses and conditions, which only an installer can judge. */
+export function namedRequirement(requirement: string): NamedRequirement | undefined {
+  const match = /^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*((?:[<>=!~][^;@]*)?)$/.exec(
+    requirement.trim(),
+  );
+  return match ? { name: match[1] ?? '', versions: (match[2] ?? '').trim() } : undefined;
+}
+
 /** An option would run code of its own choosing; a requirement never begins with a dash. */
 function checked(spec: EnvironmentSpec, where: string): EnvironmentSpec {
   const bad = spec.requirements.find((requirement) => /^-|[\n\r\0]/.test(requirement));

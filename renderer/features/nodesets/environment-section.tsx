@@ -41,6 +41,9 @@ export function EnvironmentSection({ name, environment }: EnvironmentSectionProp
           </>
         )}
       </dl>
+      {state === 'unneeded' ? (
+        <p className="small muted">The default interpreter has these packages; one of its own is optional.</p>
+      ) : null}
       {state === 'building' ? <Stages environment={environment} /> : null}
       {state === 'failed' ? (
         <div className="callout bad" role="alert">
@@ -80,6 +83,7 @@ function BuildActions({ name, environment }: EnvironmentSectionProps) {
     building.run(async () => void (await client.request('nodesets.buildEnvironment', { name, wait: false })));
   const cancel = (): void =>
     building.run(async () => void (await client.request('nodesets.cancelBuild', { name })));
+  const isOptional = state === 'ready' || state === 'unneeded';
   const word = state === 'ready' ? 'Build again' : state === 'failed' ? 'Try again' : 'Build environment';
   return (
     <>
@@ -91,7 +95,7 @@ function BuildActions({ name, environment }: EnvironmentSectionProps) {
         ) : (
           <button
             type="button"
-            className={state === 'ready' ? 'button' : 'button primary'}
+            className={isOptional ? 'button' : 'button primary'}
             disabled={building.isBusy}
             onClick={build}
           >

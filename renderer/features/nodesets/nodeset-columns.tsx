@@ -20,11 +20,11 @@ function textColumn(
 }
 
 export const nodesetColumns: readonly Column[] = [
-  textColumn({ id: 'name', header: 'Nodeset', width: 130, grows: true }, ({ name }) => name),
+  textColumn({ id: 'name', header: 'Nodeset', width: 112, grows: true }, ({ name }) => name),
   {
     id: 'state',
     header: 'State',
-    width: 158,
+    width: 172,
     isSortable: true,
     text: (nodeset) => stateOf(nodeset).word,
     cell: (nodeset) => {
@@ -32,13 +32,13 @@ export const nodesetColumns: readonly Column[] = [
       return <Status status={glyph} word={word} />;
     },
   },
-  textColumn({ id: 'origin', header: 'From', width: 84 }, ({ origin }) => origin),
-  textColumn({ id: 'mode', header: 'Runs', width: 92 }, modeOf),
-  textColumn({ id: 'interpreter', header: 'Interpreter', width: 150 }, shortInterpreter),
+  textColumn({ id: 'origin', header: 'From', width: 84, isHiddenAtFirst: true }, ({ origin }) => origin),
+  textColumn({ id: 'mode', header: 'Runs', width: 84 }, modeOf),
+  textColumn({ id: 'interpreter', header: 'Interpreter', width: 138 }, shortInterpreter),
   {
     id: 'processes',
     header: 'Processes',
-    width: 84,
+    width: 82,
     align: 'end',
     isSortable: true,
     text: ({ processes }) => String(processes.length),

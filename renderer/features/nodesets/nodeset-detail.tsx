@@ -39,7 +39,7 @@ export function NodesetDetail({ nodeset, onClose, onDetach }: NodesetDetailProps
       <Facts nodeset={nodeset} />
       {processes.length > 0 ? <Processes processes={processes} /> : null}
       {environment ? <EnvironmentSection name={name} environment={environment} /> : null}
-      {isPython ? <InterpreterSection key={name} nodeset={nodeset} /> : null}
+      {isPython ? <InterpreterSection key={`interpreter of ${name}`} nodeset={nodeset} /> : null}
       {nodeset.nodeTypes.length > 0 ? (
         <details>
           <summary>{formatPlural(nodeset.nodeTypes.length, 'node type')}</summary>
@@ -53,7 +53,7 @@ export function NodesetDetail({ nodeset, onClose, onDetach }: NodesetDetailProps
       {nodeset.mode === 'attached' ? (
         <p className="small muted">Its log is where the server runs.</p>
       ) : (
-        <NodesetLog key={name} name={name} isLive={isLive} />
+        <NodesetLog key={`log of ${name}`} name={name} isLive={isLive} />
       )}
     </aside>
   );

@@ -44,6 +44,10 @@ describe('a nodeset in words', () => {
     );
     expect(shortInterpreter(nodeset({ interpreter: 'conda:sim' }))).toBe('conda:sim');
     expect(shortInterpreter(nodeset())).toBe('–');
+    const built: NodesetEnvironment = { ...environment, state: 'ready', folder: '/e/8f0a' };
+    expect(shortInterpreter(nodeset({ interpreterPath: '/e/8f0a/bin/python', environment: built }))).toBe(
+      'own environment',
+    );
     expect(shortInterpreter(nodeset({ language: 'typescript' }))).toBe('TypeScript');
   });
 

@@ -29,15 +29,18 @@ export function modeOf({ mode }: Pick<NodesetSummary, 'mode'>): string {
     case 'local':
       return 'in the app';
     case 'attached':
-      return 'attached';
+      return 'elsewhere';
     default:
-      return 'own process';
+      return 'process';
   }
 }
 
 /** The last part of a path is what tells interpreters apart; environments are told apart by their folder. */
-export function shortInterpreter({ language, interpreterPath, interpreter }: NodesetSummary): string {
+export function shortInterpreter(nodeset: NodesetSummary): string {
+  const { language, interpreterPath, interpreter, environment } = nodeset;
   if (language === 'typescript') return 'TypeScript';
+  if (environment?.folder !== undefined && interpreterPath?.startsWith(environment.folder))
+    return 'own environment';
   const path = interpreterPath ?? interpreter;
   if (path === undefined) return '–';
   const parts = path.split(/[/\\]/);
