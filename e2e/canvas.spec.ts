@@ -6,17 +6,17 @@ import { expect, test } from './app.ts';
 import { askForFirst, expectStatus, inspect, showPage, startRun } from './steps.ts';
 
 const node = (page: Page, id: string): Locator => page.locator(`.react-flow__node[data-id="${id}"]`);
-const handle = (page: Page, place: string): Locator => {
+const handle = (page: Page, place: string, side: 'source' | 'target'): Locator => {
   const [id = '', name = ''] = place.split('.');
-  return node(page, id).locator(`.react-flow__handle[data-handleid="${name}"]`);
+  return node(page, id).locator(`.react-flow__handle.${side}[data-handleid="${name}"]`);
 };
 const status = (page: Page): Locator => page.getByRole('toolbar', { name: 'Play' }).locator('output');
 
 /** Draws a wire with the mouse. */
 async function draw(page: Page, from: string, to: string): Promise<void> {
-  await handle(page, from).hover({ force: true });
+  await handle(page, from, 'source').hover({ force: true });
   await page.mouse.down();
-  const target = await handle(page, to).boundingBox();
+  const target = await handle(page, to, 'target').boundingBox();
   if (!target) throw new Error(`no handle ${to}`);
   const [x, y] = [target.x + target.width / 2, target.y + target.height / 2];
   await page.mouse.move(x - 12, y - 3, { steps: 4 });
@@ -160,6 +160,7 @@ test('Play waits while a batch runs and names it; the environment panel chooses 
 
 test('what was not saved is back after the page was killed, and saving keeps the rest of the file', async ({
   app: { page, workspace, openAnother },
+  faults,
 }) => {
   const graphs = path.join(workspace, 'graphs');
   await mkdir(graphs, { recursive: true });
@@ -187,11 +188,13 @@ test('what was not saved is back after the page was killed, and saving keeps the
   await second.getByRole('textbox', { name: 'Description' }).fill('changed here');
   await second.keyboard.press('ControlOrMeta+s');
   await expect(second.getByRole('alert')).toContainText('changed by somebody else');
+  expect(faults.splice(0)).toEqual([expect.stringContaining('409')]);
   expect(await readFile(file, 'utf8')).toBe(text);
 });
 
 test('broken graphs open with the place and the reason, or are refused; nothing is overwritten', async ({
   app: { page, workspace },
+  faults,
 }) => {
   const graphs = path.join(workspace, 'graphs');
   await mkdir(graphs, { recursive: true });
@@ -219,6 +222,7 @@ test('broken graphs open with the place and the reason, or are refused; nothing 
   await showPage(page, 'Canvas');
   await page.getByRole('link', { name: /^junk / }).click();
   await expect(page.getByRole('alert')).toContainText('could not be opened');
+  expect(faults.splice(0)).toEqual([expect.stringContaining('413')]);
   expect(await readFile(path.join(graphs, 'broken.json'), 'utf8')).toBe(broken);
 });
 

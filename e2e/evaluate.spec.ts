@@ -21,7 +21,7 @@ test('from the first start to a finished run, found in History and opened again'
   await expect(metrics.getByRole('listitem').filter({ hasText: /^success/ })).toContainText('n = 6');
   await inspect(page, 'run');
   await page.getByRole('tab', { name: /Episodes/ }).click();
-  await expect(page.getByRole('grid', { name: 'Episodes' }).getByRole('row')).toHaveCount(7);
+  await expect(page.getByRole('grid', { name: 'Episodes' })).toHaveAttribute('aria-rowcount', '7');
   await inspect(page, 'episodes');
   await showPage(page, 'History');
   const line = page
@@ -108,15 +108,15 @@ test('episodes are filtered, sorted, selected and run again', async ({ app: { pa
   await expectStatus(page, 'completed');
   await page.getByRole('tab', { name: /Episodes/ }).click();
   const grid = page.getByRole('grid', { name: 'Episodes' });
-  await expect(grid.getByRole('row')).toHaveCount(31);
+  await expect(grid).toHaveAttribute('aria-rowcount', '31');
   await page.keyboard.press('/');
   await page.keyboard.type('steps_taken > 1000000');
   await page.keyboard.press('Enter');
-  await expect(grid.getByRole('row')).toHaveCount(1);
+  await expect(grid).toHaveAttribute('aria-rowcount', '1');
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.type('success == 0');
   await page.keyboard.press('Enter');
-  await expect(grid.getByRole('row')).toHaveCount(31);
+  await expect(grid).toHaveAttribute('aria-rowcount', '31');
   await expect(page).toHaveURL(/filter=success/);
   await grid
     .getByRole('columnheader', { name: /^steps/i })
@@ -147,5 +147,5 @@ test('a graph file that is chosen is taken in and shown, and nothing runs', asyn
     .setInputFiles({ name: 'my agent.acgraph', mimeType: 'application/json', buffer: Buffer.from(text) });
   await expect(page.getByRole('heading', { name: 'my agent', level: 2 })).toBeVisible();
   await showPage(page, 'History');
-  await expect(page.getByRole('grid', { name: 'Runs' })).toBeHidden();
+  await expect(page.getByRole('grid', { name: 'Runs' })).toHaveAttribute('aria-rowcount', '1');
 });
