@@ -101,7 +101,7 @@ class FrameReader:
 
     def read(self) -> Optional[Frame]:
         """The next frame, or None at the end of the stream."""
-        if not self._fill(HEAD_BYTES):
+        if self._end - self._start < HEAD_BYTES and not self._fill(HEAD_BYTES):
             return None
         magic, version, _flags, header_bytes, segment_count, _reserved = _HEAD.unpack_from(self._buffer, self._start)
         _check_head(magic, version, header_bytes, segment_count)
@@ -109,7 +109,7 @@ class FrameReader:
             size = HEAD_BYTES + header_bytes
             if size > BUFFER_BYTES:
                 return self._read_large(size, header_bytes, [])
-            if not self._fill(size):
+            if self._end - self._start < size and not self._fill(size):
                 raise ProtocolError("the stream ended within a frame")
             first = self._start + HEAD_BYTES
             self._start += size

@@ -16,6 +16,9 @@ from .array_value import ArrayValue
 
 MAX_SAFE_INTEGER = 2**53 - 1
 SHARED_MEMORY_BYTES = 256 * 1024
+# Below this an array is copied rather than referred to.
+SMALL_ARRAY_BYTES = 4096
+MAX_KEPT_TEXTS = 1024
 
 # numpy's dtype.str -> name on the wire; big-endian arrays are converted first.
 DTYPE_NAMES = {
@@ -35,6 +38,21 @@ DTYPE_NAMES = {
     "<c16": "complex128",
 }
 
+escape_text = json.encoder.encode_basestring_ascii
+# Names of members as they stand in JSON, with their colon; names are few and repeat with every step.
+_member_starts: Dict[Any, str] = {}
+
+
+def _member_start(key: Any) -> Optional[str]:
+    """None for keys that JSON cannot carry as they are."""
+    if type(key) is not str or key[:1] == "$":
+        return None
+    if len(_member_starts) >= MAX_KEPT_TEXTS:
+        _member_starts.clear()
+    _member_starts[key] = start = escape_text(key) + ":"
+    return start
+
+
 Segments = List[Any]
 # Takes a flat byte view; gives a slot number, or None when every slot is in use.
 SlotWriter = Callable[[Any], Optional[int]]
@@ -46,11 +64,51 @@ class Encoder:
     def __init__(self) -> None:
         self.segments: Segments = []
         self.write_slot: Optional[SlotWriter] = None
+        # numpy's array type once one was met.
+        self._array_type: Any = None
+        # The end of an array's cell by dtype and shape.
+        self._cell_ends: Dict[Any, str] = {}
 
     def to_json(self, value: Any) -> str:
         """JSON text of `value`. `segments` then holds the parts it refers to; take them before the next call."""
         self.segments = []
-        return dump_json(self.encode(value))
+        return self._mapping_text(value) if type(value) is dict else dump_json(self.encode(value))
+
+    def _mapping_text(self, value: Dict[Any, Any]) -> str:
+        """Written as text at once: outputs of nodes are few members of plain kinds, and cells in between cost double."""
+        # Looked at first: what is encoded twice would occupy a shared memory slot that nobody acknowledges.
+        starts = [_member_starts.get(key) or _member_start(key) for key in value]
+        if None in starts:
+            return dump_json(self.encode(value))
+        texts = []
+        for start, member in zip(starts, value.values()):
+            kind = type(member)
+            if kind is float and member != 0.0 and member - member == 0.0:
+                texts.append(start + float.__repr__(member))
+            elif kind is bool:
+                texts.append(start + ("true" if member else "false"))
+            elif kind is self._array_type and member.nbytes < SMALL_ARRAY_BYTES:
+                texts.append(start + self._small_array_text(member))
+            elif kind is dict:
+                texts.append(start + (self._mapping_text(member) if member else "{}"))
+            elif kind is str:
+                texts.append(start + escape_text(member))
+            else:
+                texts.append(start + dump_json(self.encode(member)))
+        return "{" + ",".join(texts) + "}"
+
+    def _small_array_text(self, array: Any) -> str:
+        end = self._cell_ends.get((array.dtype, array.shape))
+        if end is None:
+            dtype = DTYPE_NAMES.get(array.dtype.str)
+            if dtype is None:
+                return dump_json(self.encode(array))
+            if len(self._cell_ends) >= MAX_KEPT_TEXTS:
+                self._cell_ends.clear()
+            end = ',"d":"%s","s":[%s]}' % (dtype, ",".join(map(str, array.shape)))
+            self._cell_ends[array.dtype, array.shape] = end
+        self.segments.append(array.tobytes())
+        return '{"$a":%d%s' % (len(self.segments) - 1, end)
 
     def encode(self, value: Any) -> Any:
         kind = type(value)
@@ -103,6 +161,7 @@ class Encoder:
         numpy = sys.modules.get("numpy")
         if numpy is not None:
             if kind is numpy.ndarray or isinstance(value, numpy.ndarray):
+                self._array_type = numpy.ndarray
                 return self._encode_numpy(value, numpy)
             if isinstance(value, numpy.generic):
                 return self._encode_numpy_scalar(value, numpy)
@@ -132,7 +191,7 @@ class Encoder:
         dtype = DTYPE_NAMES.get(array.dtype.str)
         if dtype is None:
             array, dtype = _to_wire_dtype(array, numpy)
-        if array.nbytes < 4096:
+        if array.nbytes < SMALL_ARRAY_BYTES:
             return self._array_cell(dtype, array.shape, array.tobytes(), array.nbytes)
         flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
         return self._array_cell(dtype, array.shape, flat.data, array.nbytes)
