@@ -1,6 +1,8 @@
 // Comparison: refusals with reasons, tests against independent computations, flips and groups.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createRandom } from '../base/random.ts';
+import { seriesInterval } from './bootstrap-series.ts';
 import { compareRuns, type MetricComparison } from './comparison.ts';
 import { groupFlips, listFlips, recordedDifferences } from './flips.ts';
 import { bootstrapMeanInterval, bootstrapMeanIntervals } from './intervals.ts';
@@ -106,6 +108,20 @@ describe('the bootstrap', () => {
       );
       expect(together).toEqual(alone);
     }
+  });
+
+  it('of a very large sample agree with draws within the error of drawing, and heavy tails are drawn', () => {
+    const random = createRandom(7);
+    const skewed = Array.from({ length: 20_000 }, () => Math.log(1 - random.next()) ** 2);
+    const series = seriesInterval(skewed);
+    const drawn = bootstrapMeanInterval({ values: skewed, seed: 3, draws: 4000 });
+    if (!series || !drawn) throw new Error('both are known');
+    const width = drawn.high - drawn.low;
+    expect(Math.abs(series.low - drawn.low) / width).toBeLessThan(0.03);
+    expect(Math.abs(series.high - drawn.high) / width).toBeLessThan(0.03);
+    expect(seriesInterval(skewed.slice(1))).toBeNull();
+    expect(seriesInterval([...skewed, 1e9])).toBeNull();
+    expect(seriesInterval(skewed.map(() => 2))).toEqual({ low: 2, high: 2 });
   });
 
   it('covers a known mean about as often as it says', () => {
