@@ -23,13 +23,13 @@ export function createEmitter<Events extends object>(
     on(name, listener) {
       const listeners = byName.get(name) ?? new Set();
       byName.set(name, listeners);
-      listeners.add(listener as (payload: never) => void);
-      return { [Symbol.dispose]: () => void listeners.delete(listener as (payload: never) => void) };
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     onAny(listener) {
-      any.add(listener as (name: keyof Events, payload: never) => void);
+      any.add(listener);
       return {
-        [Symbol.dispose]: () => void any.delete(listener as (name: keyof Events, payload: never) => void),
+        [Symbol.dispose]: () => void any.delete(listener),
       };
     },
     emit(name, payload) {
