@@ -6,7 +6,9 @@ FastAPI's own encoder.
 
 import base64
 import json
+import os
 import sys
+import threading
 
 import fastapi
 import gymnasium
@@ -67,5 +69,11 @@ class Server(uvicorn.Server):
         print(json.dumps({"port": port, "version": fastapi.__version__}), flush=True)
 
 
+def leave_with_input():
+    sys.stdin.read()
+    os._exit(0)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=leave_with_input, daemon=True).start()
     Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", access_log=False)).run()

@@ -11,12 +11,8 @@ export interface LineChild extends AsyncDisposable {
   ask(line: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** `endsWithInput`: the end of its input ends it, otherwise it is told to by a signal. */
-export async function startLineChild(
-  python: string,
-  args: readonly string[],
-  { endsWithInput }: { readonly endsWithInput: boolean },
-): Promise<LineChild> {
+/** The end of its input ends it, also when this process is killed. */
+export async function startLineChild(python: string, args: readonly string[]): Promise<LineChild> {
   const [program = '', ...rest] = args;
   const child = spawn(python, [`${folder}/${program}`, ...rest], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -35,7 +31,6 @@ export async function startLineChild(
       if (child.exitCode !== null) return;
       const exited = new Promise((resolve) => child.once('exit', resolve));
       child.stdin?.end();
-      if (!endsWithInput) child.kill('SIGTERM');
       await exited;
     },
   };

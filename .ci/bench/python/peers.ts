@@ -29,7 +29,7 @@ export type VectorKind = 'raw' | 'sync' | 'async';
 export async function startVector(name: string, kind: VectorKind, cell: Cell): Promise<Peer> {
   const { python, environment, count, actionsFile } = cell;
   const args = ['vector_contender.py', kind, environment.id, String(count), actionsFile];
-  const child = await startLineChild(python, args, { endsWithInput: true });
+  const child = await startLineChild(python, args);
   const workers = numbersOf(child.hello['pids']);
   return {
     name,
@@ -46,9 +46,7 @@ export async function startVector(name: string, kind: VectorKind, cell: Cell): P
 export async function startFastApi(cell: Cell): Promise<Peer> {
   const { python, environment, count, table } = cell;
   const children = await Promise.all(
-    Array.from({ length: count }, () =>
-      startLineChild(python, ['fastapi_contender.py', environment.id], { endsWithInput: false }),
-    ),
+    Array.from({ length: count }, () => startLineChild(python, ['fastapi_contender.py', environment.id])),
   );
   const servers = children.map((child, slot) => new Server(child, table.slots[slot] ?? []));
   return {

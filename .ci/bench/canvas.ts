@@ -1,0 +1,175 @@
+// How the canvas behaves with a large graph, in headless Chromium: time from the click to a graph of 500 nodes that can
+// be used, frames per second while one node is dragged, while the view is panned, and how long a frame takes at worst.
+import { chromium, type Page } from '@playwright/test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { findBrowser } from '../browser.mjs';
+import { median, root, saveResult } from './harness.ts';
+
+const nodeCount = Number(process.env['CANVAS_BENCH_NODES'] ?? 500);
+
+/** Chains of text parsers side by side, as many wires as nodes and more. */
+function largeGraph(count: number): string {
+  const columns = 25;
+  const nodes = Array.from({ length: count }, (_item, index) => ({
+    id: `n${index}`,
+    type: 'textParse',
+    label: `Parse ${index}`,
+    position: { x: (index % columns) * 300, y: Math.floor(index / columns) * 170 },
+    config: {},
+  }));
+  const edges = nodes.flatMap(({ id }, index) => {
+    const wire = (to: number): object[] =>
+      to < count && to % columns !== 0
+        ? [
+            {
+              id: `e${index}-${to}`,
+              source: id,
+              target: `n${to}`,
+              sourceHandle: 'value',
+              targetHandle: 'text',
+            },
+          ]
+        : [];
+    return [...wire(index + 1), ...(index % 3 === 0 ? wire(index + 2) : [])];
+  });
+  return JSON.stringify({
+    name: 'large',
+    eval_graph: false,
+    nodes,
+    edges,
+    containers: [],
+    access_grants: [],
+  });
+}
+
+interface Frames {
+  readonly perSecond: number;
+  readonly worstMs: number;
+  readonly p95Ms: number;
+}
+
+/** Frames drawn while the work goes on. */
+async function framesDuring(page: Page, work: () => Promise<void>): Promise<Frames> {
+  await page.evaluate(() => {
+    const target = window as unknown as { frames: number[]; counting: boolean };
+    target.frames = [];
+    target.counting = true;
+    const count = (atMs: number): void => {
+      target.frames.push(atMs);
+      if (target.counting) requestAnimationFrame(count);
+    };
+    requestAnimationFrame(count);
+  });
+  await work();
+  const times = await page.evaluate(() => {
+    const target = window as unknown as { frames: number[]; counting: boolean };
+    target.counting = false;
+    return target.frames;
+  });
+  const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? atMs));
+  const sorted = gaps.toSorted((a, b) => a - b);
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  return {
+    perSecond: (gaps.length / span) * 1000,
+    worstMs: sorted.at(-1) ?? 0,
+    p95Ms: sorted[Math.floor(sorted.length * 0.95)] ?? 0,
+  };
+}
+
+/** From the click on the graph in the list until its nodes are drawn and a node answers a click. */
+async function openMs(page: Page): Promise<number> {
+  await page.evaluate(() => (location.hash = '#/canvas'));
+  await page.getByRole('link', { name: /^large / }).waitFor();
+  return await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const startedMs = performance.now();
+        const look = (): void => {
+          const node = document.querySelector<HTMLElement>('.react-flow__node');
+          if (!node || getComputedStyle(node).visibility === 'hidden')
+            return void requestAnimationFrame(look);
+          requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - startedMs)));
+        };
+        [...document.querySelectorAll('a')].find((link) => link.textContent?.startsWith('large'))?.click();
+        look();
+      }),
+  );
+}
+
+async function drag(page: Page, from: { x: number; y: number }, moves: number): Promise<void> {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  for (let move = 1; move <= moves; move++) {
+    await page.mouse.move(from.x + Math.sin(move / 8) * 120, from.y + Math.cos(move / 8) * 60);
+  }
+  await page.mouse.up();
+}
+
+async function measure(page: Page): Promise<object> {
+  const cold = await openMs(page);
+  const warm: number[] = [];
+  for (let round = 0; round < 3; round++) warm.push(await openMs(page));
+  await page.keyboard.press('f');
+  await page.waitForTimeout(500);
+  const whole = await dragAndPan(page);
+  for (let step = 0; step < 5; step++) await page.getByRole('button', { name: 'Zoom In' }).click();
+  await page.waitForTimeout(500);
+  const near = await dragAndPan(page);
+  return { openMs: { cold, warm: median(warm) }, whole, near };
+}
+
+async function dragAndPan(page: Page): Promise<object> {
+  const flow = await page.locator('.flow').boundingBox();
+  const middle = { x: (flow?.x ?? 0) + (flow?.width ?? 0) / 2, y: (flow?.y ?? 0) + (flow?.height ?? 0) / 2 };
+  const boxes = await Promise.all(
+    (await page.locator('.react-flow__node').all()).map((node) => node.boundingBox()),
+  );
+  const nearest = boxes
+    .filter((box) => box !== null)
+    .toSorted(
+      (one, other) =>
+        Math.hypot(one.x - middle.x, one.y - middle.y) - Math.hypot(other.x - middle.x, other.y - middle.y),
+    )[0];
+  if (!nearest) throw new Error('no node to drag');
+  const grip = { x: nearest.x + nearest.width / 2, y: nearest.y + Math.min(6, nearest.height / 4) };
+  const dragging = await framesDuring(page, () => drag(page, grip, 150));
+  const pane = { x: (flow?.x ?? 0) + 8, y: (flow?.y ?? 0) + 8 };
+  const panning = await framesDuring(page, () => drag(page, pane, 150));
+  return { drawn: boxes.length, dragging, panning };
+}
+
+const workspace = mkdtempSync(path.join(os.tmpdir(), 'canvas-bench-'));
+mkdirSync(path.join(workspace, 'graphs'), { recursive: true });
+writeFileSync(path.join(workspace, 'graphs', 'large.json'), largeGraph(nodeCount));
+const server = spawn(
+  process.execPath,
+  [path.join(root, 'dist/engine/cli.mjs'), 'serve', '--json', '--workspace', workspace],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
+);
+let address = '';
+for await (const line of createInterface({ input: server.stdout })) {
+  const event = JSON.parse(line) as { event?: string; address?: string };
+  if (event.event !== 'serving' || !event.address) continue;
+  address = event.address;
+  break;
+}
+const executablePath = findBrowser();
+const browser = await chromium.launch({
+  ...(executablePath ? { executablePath } : {}),
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+});
+const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+await page.goto(address);
+await page.getByText('Connected').waitFor();
+const result = { nodes: nodeCount, loadAverage: os.loadavg()[0], ...(await measure(page)) };
+console.log(JSON.stringify(result, null, 2));
+saveResult('canvas', result);
+await browser.close();
+server.kill('SIGTERM');
+if (server.exitCode === null) await once(server, 'exit');
+rmSync(workspace, { recursive: true, force: true });
