@@ -2,7 +2,7 @@
 // uploads to be taken in. Addresses are checked part by part; nothing outside the three folders can be named.
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -113,13 +113,12 @@ async function resolveExport(exportsFolder: string, parts: readonly string[]): P
   return found ? { ...found, mimeType: type.mimeType, immutable: false, downloadName: name } : null;
 }
 
-/** Links are followed and must not lead out. */
+/** The folder may be reached through links as long as it stays below the root; the file itself is none. */
 async function regularFile(file: string, root: string): Promise<{ file: string; bytes: number } | null> {
   try {
-    const [real, base] = await Promise.all([realpath(file), realpath(root)]);
-    if (!real.startsWith(base + path.sep)) return null;
-    const facts = await stat(real);
-    return facts.isFile() ? { file: real, bytes: facts.size } : null;
+    const [folder, base, facts] = await Promise.all([realpath(path.dirname(file)), realpath(root), lstat(file)]);
+    const isBelow = folder === base || folder.startsWith(base + path.sep);
+    return isBelow && facts.isFile() ? { file, bytes: facts.size } : null;
   } catch {
     return null;
   }

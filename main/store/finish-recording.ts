@@ -144,6 +144,7 @@ async function writeFile(
 }
 
 type Members = Record<string, unknown>;
+type ResolvedLine = { readonly node?: unknown; readonly in?: object; readonly out?: unknown };
 
 /** Replaces places in the scratch by names of files, writing each content once. */
 class AssetWriter {
@@ -168,7 +169,7 @@ class AssetWriter {
 
   async resolveLine(line: unknown): Promise<unknown> {
     const resolved = await this.#resolve(line);
-    this.#notePictures(resolved as { readonly node?: unknown; readonly out?: unknown });
+    this.#notePictures(resolved as ResolvedLine);
     return resolved;
   }
 
@@ -251,19 +252,25 @@ class AssetWriter {
     return name;
   }
 
-  #notePictures({ node, out }: { readonly node?: unknown; readonly out?: unknown }): void {
+  /** A picture that came in and is only handed on is shown where it was made. */
+  #notePictures({ node, in: inputs, out }: ResolvedLine): void {
     if (typeof out !== 'object' || out === null) return;
+    const handedOn = new Set(Object.values(inputs ?? {}).map(assetName));
     const hasMap = Object.values(out).some(isMapCell);
     for (const [port, value] of Object.entries(out)) {
       const cell = arrayCell.safeParse(value);
       const { image, shape, asset } = cell.data?.$array ?? {};
-      if (!image || !shape || asset === undefined) continue;
+      if (!image || !shape || asset === undefined || handedOn.has(asset)) continue;
       if (hasMap && image === 'rgb') this.mapImage = asset;
       const key = `${String(node)} ${port}`;
       const [height = 0, width = 0] = shape;
       this.#streams.set(key, { nodeId: String(node), port, isDepth: image === 'depth', width, height });
     }
   }
+}
+
+function assetName(value: unknown): string | undefined {
+  return arrayCell.safeParse(value).data?.$array.asset;
 }
 
 /** What a map node gives beside its picture: clipped JSON, or the object itself. */
