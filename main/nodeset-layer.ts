@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
-import type { Settings } from './contract/settings.ts';
+import { settings as settingsSchema, type Settings } from './contract/settings.ts';
 import { builtinManifestSource, createBuiltinCatalog } from './graph/builtin/catalog.ts';
 import { PolicyNodes, engineNodes } from './inference/onnx/policy-node.ts';
 import type { EngineLayout } from './layout.ts';
@@ -33,10 +33,12 @@ export interface NodesetLayerOptions {
   /** Interpreter of Python nodesets that name none; empty = python3 on PATH. */
   readonly python: string;
   /** As they are now; without it `python` holds and nothing else is set. */
-  readonly settings?: () => Pick<Settings, 'python' | 'interpreters' | 'attachments'>;
+  readonly settings?: () => Pick<Settings, 'python' | 'interpreters' | 'attachments' | 'deadlines'>;
   /** The deadline of a model's batch, as it is now. */
   readonly batchMs?: () => number;
 }
+
+const defaultSettings = settingsSchema.parse({});
 
 export interface NodesetLayer extends AsyncDisposable {
   readonly registry: NodesetRegistry;
@@ -49,8 +51,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
   const processes = await createProcessRegistry({ clock, reaperEntry: layout.reaper });
   await sweepSharedFolders();
   const pythonFolder = path.join(layout.resources, 'python');
-  const settings =
-    options.settings ?? (() => ({ python: options.python, interpreters: {}, attachments: [] }));
+  const settings = options.settings ?? (() => ({ ...defaultSettings, python: options.python }));
   const python = createPythonLayer({
     clock,
     processes,
@@ -77,6 +78,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     attachments: () => settings().attachments,
     runtime: {
       clock,
+      deadlines: () => settings().deadlines,
       spawner: createLocalProcessSpawner(processes),
       launchers: {
         typescript: createNodeLauncher({

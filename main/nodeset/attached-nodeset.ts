@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { StudioError } from '../base/errors.ts';
 import type { NodesetManifest } from '../contract/nodeset.ts';
 import { foreignManifest } from './hosts/http/foreign-manifest.ts';
+import { deadlinesOf, type DefaultDeadlines } from './deadlines.ts';
 import { AttachedLink } from './hosts/http/attached-link.ts';
 import { createServerClient, type ServerClient } from './hosts/http/server-client.ts';
 import type { LiveNodeset } from './live-nodeset.ts';
@@ -26,6 +27,7 @@ export interface AttachedServer {
 export interface ServerPorts {
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly deadlines?: DefaultDeadlines | undefined;
 }
 
 /** The name a server gives itself. Rejects with what to do when it is none. */
@@ -74,7 +76,7 @@ export async function startAttached(
       serverType: (nodeType) =>
         nodeType.startsWith(`${name}__`) ? nodeTypeOf(serverName, nodeType.slice(name.length + 2)) : nodeType,
     });
-    return attachedNodeset(new RemoteNodeset(manifest, link), client);
+    return attachedNodeset(new RemoteNodeset(manifest, link, deadlinesOf(manifest, ports.deadlines)), client);
   } catch (error) {
     client[Symbol.dispose]();
     stages.report('failed', { message: error instanceof Error ? error.message : String(error) });

@@ -86,6 +86,13 @@ describe('a proxy node', () => {
     expect(
       deadlinesOf({ ...declared, deadlinesSec: { step: 1, reset: 2, call: 3, first_call: 4, close: 5 } }),
     ).toMatchObject({ stepMs: 1000, resetMs: 2000, callMs: 3000, firstCallMs: 4000, closeMs: 5000 });
+    const ofSettings = { resetSec: 7, stepSec: 8, callSec: 9, firstCallSec: 10, closeSec: 11 };
+    expect(deadlinesOf({ ...declared, deadlinesSec: { step: 1 } }, ofSettings)).toMatchObject({
+      resetMs: 7000,
+      stepMs: 1000,
+      callMs: 9000,
+      closeMs: 11_000,
+    });
     expect(deadlinesOf({ ...declared, deadlinesSec: { step: 0, call: -1 } })).toMatchObject({
       stepMs: 60_000,
       callMs: 120_000,

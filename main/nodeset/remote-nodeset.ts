@@ -5,7 +5,7 @@ import { StudioError, toStudioError } from '../base/errors.ts';
 import type { EvalMetadata, NodesetManifest } from '../contract/nodeset.ts';
 import type { NodeType } from '../graph/ports.ts';
 import type { HostProcess, LogSink } from '../process/ports.ts';
-import { deadlinesOf } from './deadlines.ts';
+import type { CallDeadlines } from './deadlines.ts';
 import { createRemotePanel } from './env-panel-client.ts';
 import { ProcessLink, type EngineMethods, type HostLink } from './host-link.ts';
 import type { HostCommand } from './hosts/launcher.ts';
@@ -25,6 +25,8 @@ export interface HostStart {
   /** From the handshake to ready. */
   readonly readyMs: number;
   readonly engineMethods?: EngineMethods | undefined;
+  /** From spawn to connection; default: the product's. */
+  readonly handshakeMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly logFolder?: string | undefined;
   readonly logSink?: LogSink | undefined;
@@ -69,12 +71,13 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
 }
 
 async function launch(start: HostStart): Promise<HostProcess> {
-  const { command, spawner, instance, stages, signal, logFolder, logSink } = start;
+  const { command, spawner, instance, stages, handshakeMs, signal, logFolder, logSink } = start;
   try {
     return await spawner.start({
       ...command,
       label: instance,
       onStage: ({ message }) => stages.report('starting', { message }),
+      ...(handshakeMs !== undefined && { startTimeoutMs: handshakeMs }),
       ...(signal && { signal }),
       ...(logFolder !== undefined && { logFolder }),
       ...(logSink && { logSink }),
@@ -126,11 +129,12 @@ export class RemoteNodeset {
   readonly nodeTypes: readonly NodeType[];
   readonly panel: EnvPanelClient | undefined;
   readonly #link: HostLink;
+  readonly #deadlines: CallDeadlines;
 
-  constructor(manifest: NodesetManifest, link: HostLink) {
+  constructor(manifest: NodesetManifest, link: HostLink, deadlines: CallDeadlines) {
     this.manifest = manifest;
     this.#link = link;
-    const deadlines = deadlinesOf(manifest);
+    this.#deadlines = deadlines;
     const isEnvironment = manifest.hasEnvPanel;
     this.nodeTypes = manifest.nodes.map((node) =>
       createProxyNodeType({ manifest: node, link, deadlines, isEnvironment }),
@@ -139,7 +143,7 @@ export class RemoteNodeset {
   }
 
   async evalMetadata(limits: CallLimits = {}): Promise<EvalMetadata | null> {
-    const timeoutMs = limits.timeoutMs ?? deadlinesOf(this.manifest).callMs;
+    const timeoutMs = limits.timeoutMs ?? this.#deadlines.callMs;
     const answer = await this.#link.call(
       'eval_metadata',
       {},
@@ -150,7 +154,7 @@ export class RemoteNodeset {
 
   /** `restart` makes the next call meet a fresh process. */
   batchBackend(nodeType: string, restart: () => Promise<void>): BatchBackend {
-    const { firstCallMs, callMs } = deadlinesOf(this.manifest);
+    const { firstCallMs, callMs } = this.#deadlines;
     let warmGeneration = -1;
     return {
       call: async (samples, config, signal) => {
@@ -169,7 +173,7 @@ export class RemoteNodeset {
 
   /** Never throws: a host that is gone holds nothing. */
   endExecution(exec: string): void {
-    const { callMs } = deadlinesOf(this.manifest);
+    const { callMs } = this.#deadlines;
     this.#link.call('execution.end', { exec }, { timeoutMs: callMs, phase: 'close' }).catch(() => {
       // Its owner learns of a dead or stuck process by the process's end and the next call.
     });

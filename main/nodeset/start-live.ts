@@ -1,8 +1,9 @@
 // Turns a version of a nodeset into a running one: in the engine, as one supervised server, or as a replica.
 import type { Clock } from '../base/clock.ts';
+import type { Deadlines } from '../contract/settings.ts';
 import type { LogSink } from '../process/ports.ts';
 import { startAttached, type ServerPorts } from './attached-nodeset.ts';
-import { deadlinesOf } from './deadlines.ts';
+import { deadlinesOf, type CallDeadlines, type DefaultDeadlines } from './deadlines.ts';
 import type { EngineMethods, ProcessLink } from './host-link.ts';
 import type { HostLauncher } from './hosts/launcher.ts';
 import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
@@ -20,6 +21,8 @@ export interface NodesetRuntime {
   readonly spawner: Spawner;
   readonly launchers: Readonly<Record<NodesetSource['language'], HostLauncher>>;
   readonly engineMethods?: EngineMethods | undefined;
+  /** Of Settings, for nodesets that declare nothing; read at each start. */
+  readonly deadlines?: (() => DefaultDeadlines & Pick<Deadlines, 'handshakeSec'>) | undefined;
   /** Where tokens of attached servers are; default: the engine's own environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Every line a nodeset's process prints. */
@@ -44,8 +47,8 @@ export async function startShared(
     : await startServer(runtime, version, start);
 }
 
-export function serverPorts({ clock, environment = process.env }: NodesetRuntime): ServerPorts {
-  return { clock, environment };
+export function serverPorts({ clock, environment = process.env, deadlines }: NodesetRuntime): ServerPorts {
+  return { clock, environment, deadlines: deadlines?.() };
 }
 
 /** `name#slot`: one worker's own process. */
@@ -56,7 +59,8 @@ export async function startReplica(
 ): Promise<ReplicaNodeset> {
   const instance = `${version.source.name}#${start.slot}`;
   const { link, manifest } = await startProcess(runtime, version, { ...start, instance });
-  return replicaNodeset(new RemoteNodeset(manifest, link), link);
+  const deadlines = deadlinesOf(manifest, runtime.deadlines?.());
+  return replicaNodeset(new RemoteNodeset(manifest, link, deadlines), link, deadlines);
 }
 
 /** A short-lived process that only says what the nodeset is. */
@@ -105,12 +109,12 @@ async function startServer(
 ): Promise<LiveNodeset> {
   const { clock } = runtime;
   const instance = version.source.name;
-  const { closeMs } = deadlinesOf(version.manifest);
+  const deadlines = deadlinesOf(version.manifest, runtime.deadlines?.());
   const first = await startProcess(runtime, version, { ...start, instance });
   const again = (signal: AbortSignal): Promise<StartedHost> =>
     startProcess(runtime, version, { ...start, instance, signal });
-  const server = new SupervisedHost({ instance, clock, closeMs, start: again }, first);
-  return serverNodeset(new RemoteNodeset(first.manifest, server), server);
+  const server = new SupervisedHost({ instance, clock, closeMs: deadlines.closeMs, start: again }, first);
+  return serverNodeset(new RemoteNodeset(first.manifest, server, deadlines), server);
 }
 
 async function startProcess(
@@ -127,7 +131,8 @@ async function hostStart(
   version: Pick<NodesetVersion, 'source' | 'bundlePath' | 'interpreter'>,
   start: LiveStart & { readonly instance: string; readonly readyMs: number },
 ): Promise<HostStart> {
-  const { clock, spawner, engineMethods } = runtime;
+  const { clock, spawner, engineMethods, deadlines } = runtime;
+  const handshakeSec = deadlines?.().handshakeSec;
   const { name, language } = version.source;
   const stages = createStageReporter({
     nodeset: name,
@@ -148,6 +153,7 @@ async function hostStart(
     clock,
     stages,
     engineMethods,
+    handshakeMs: handshakeSec === undefined ? undefined : handshakeSec * 1000,
     logSink: runtime.logSinkFor(name, instance),
   };
 }
@@ -168,10 +174,13 @@ function serverNodeset(remote: RemoteNodeset, server: SupervisedHost): LiveNodes
   };
 }
 
-function replicaNodeset(remote: RemoteNodeset, link: ProcessLink): ReplicaNodeset {
+function replicaNodeset(
+  remote: RemoteNodeset,
+  link: ProcessLink,
+  { closeMs }: CallDeadlines,
+): ReplicaNodeset {
   const { manifest, nodeTypes, panel } = remote;
   const { host, instance } = link;
-  const { closeMs } = deadlinesOf(manifest);
   return {
     instance,
     host,
