@@ -40,6 +40,14 @@ export type CommandId =
   | 'detail.previous'
   | 'detail.next'
   | 'player.toggle'
+  | 'player.back'
+  | 'player.forward'
+  | 'player.first'
+  | 'player.last'
+  | 'player.slower'
+  | 'player.faster'
+  | 'player.previousEpisode'
+  | 'player.nextEpisode'
   | 'canvas.save'
   | 'canvas.undo'
   | 'canvas.redo'
@@ -52,6 +60,7 @@ export type CommandId =
   | 'canvas.find'
   | 'canvas.layout'
   | 'canvas.fit'
+  | 'canvas.panels'
   | 'canvas.group'
   | 'canvas.ungroup'
   | 'canvas.open'
@@ -109,6 +118,14 @@ export const commands: readonly Command[] = [
   scoped('detail', 'detail.previous', 'Previous episode', 'ArrowLeft'),
   scoped('detail', 'detail.next', 'Next episode', 'ArrowRight'),
   scoped('player', 'player.toggle', 'Play or pause', 'Space'),
+  scoped('player', 'player.back', 'One step back', 'ArrowLeft'),
+  scoped('player', 'player.forward', 'One step forward', 'ArrowRight'),
+  scoped('player', 'player.first', 'First step', 'Home'),
+  scoped('player', 'player.last', 'Last step', 'End'),
+  scoped('player', 'player.slower', 'Slower', '['),
+  scoped('player', 'player.faster', 'Faster', ']'),
+  scoped('player', 'player.previousEpisode', 'Previous recorded episode', 'P'),
+  scoped('player', 'player.nextEpisode', 'Next recorded episode', 'N'),
   scoped('canvas', 'canvas.save', 'Save the graph', 'Mod+S'),
   scoped('canvas', 'canvas.undo', 'Undo', 'Mod+Z'),
   scoped('canvas', 'canvas.redo', 'Redo', 'Mod+Shift+Z', 'Mod+Y'),
@@ -121,6 +138,7 @@ export const commands: readonly Command[] = [
   scoped('canvas', 'canvas.find', 'Find in the graph', 'Mod+F'),
   scoped('canvas', 'canvas.layout', 'Lay the graph out', 'L'),
   scoped('canvas', 'canvas.fit', 'Show the whole graph', 'F'),
+  scoped('canvas', 'canvas.panels', 'Hide or show the panels', 'B'),
   scoped('canvas', 'canvas.group', 'Group into a composite', 'Mod+G'),
   scoped('canvas', 'canvas.ungroup', 'Take a composite apart', 'Mod+Shift+G'),
   scoped('canvas', 'canvas.open', 'Open the selected composite', 'Enter'),

@@ -1,7 +1,9 @@
 // Listens to the keyboard once for the whole window and runs commands. Text fields keep their own keys.
 import { useEffect } from 'react';
 import { useStudio } from '../store/use-studio.tsx';
+import type { Page } from '../store/address.ts';
 import { isMac } from '../ui/platform.ts';
+import type { CommandScope } from './commands.ts';
 import { chordOf, resolveKey, worksWhileTyping } from './key-bindings.ts';
 
 const sequenceMs = 1000;
@@ -22,12 +24,7 @@ export function useKeys(): void {
         return;
       const earlier = previous && event.timeStamp - previous.atMs < sequenceMs ? previous.chord : null;
       if (isPressing(chord, event.target)) return;
-      const isCanvas = navigation.get().page === 'canvas';
-      const outcome = resolveKey(
-        chord,
-        earlier,
-        isCanvas ? ['global', 'canvas'] : ['global', 'detail', 'player'],
-      );
+      const outcome = resolveKey(chord, earlier, ['global', pageScope(navigation.get().page)]);
       previous = outcome.kind === 'prefix' ? { chord, atMs: event.timeStamp } : null;
       if (outcome.kind !== 'command') return;
       if (commands.run(outcome.id)) event.preventDefault();
@@ -35,6 +32,12 @@ export function useKeys(): void {
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
   }, [commands, store, navigation]);
+}
+
+/** Tables take their keys themselves. */
+function pageScope(page: Page): CommandScope {
+  if (page === 'canvas') return 'canvas';
+  return page === 'replay' ? 'player' : 'detail';
 }
 
 /** Enter and Space press the control that has the focus. */

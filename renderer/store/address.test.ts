@@ -22,6 +22,11 @@ describe('address', () => {
       runStatuses: fc.subarray(['paused', 'failed']),
       runSort: fc.option(sort),
       runs: fc.array(name, { maxLength: 3 }),
+      metric: fc.option(name),
+      tab: fc.option(name),
+      common: fc.boolean(),
+      other: fc.option(name),
+      otherEpisode: fc.option(fc.integer({ min: 0, max: 999_999 })),
     });
     fc.assert(
       fc.property(address, (given: Address) => {

@@ -28,6 +28,13 @@ export interface Address {
   readonly runSort: SortKey | null;
   /** Runs to compare, baseline first. */
   readonly runs: readonly string[];
+  /** Compare: the metric and the run looked at, what is shown of them, and that only common episodes count. */
+  readonly metric: string | null;
+  readonly tab: string | null;
+  readonly common: boolean;
+  /** The run beside the one that is open: on Compare against the baseline, on Replay in step with it. */
+  readonly other: string | null;
+  readonly otherEpisode: number | null;
 }
 
 export const home: Address = {
@@ -44,6 +51,11 @@ export const home: Address = {
   runStatuses: [],
   runSort: null,
   runs: [],
+  metric: null,
+  tab: null,
+  common: false,
+  other: null,
+  otherEpisode: null,
 };
 
 /** Anything that cannot be read is left at its default; an address never fails. */
@@ -69,6 +81,11 @@ export function parseAddress(fragment: string): Address {
     runStatuses: listOf(read.get('runStatus')),
     runSort: listOf(read.get('runSort')).map(parseSort)[0] ?? null,
     runs: listOf(read.get('runs')),
+    metric: read.get('metric'),
+    tab: read.get('tab'),
+    common: read.get('common') === '1',
+    other: read.get('other'),
+    otherEpisode: parseOrdinal(read.get('otherEpisode')),
   };
 }
 
@@ -89,6 +106,11 @@ export function formatAddress(address: Address): string {
   put('runStatus', address.runStatuses.join(','));
   put('runSort', address.runSort === null ? '' : formatSort(address.runSort));
   put('runs', address.runs.join(','));
+  put('metric', address.metric ?? '');
+  put('tab', address.tab ?? '');
+  put('common', address.common ? '1' : '');
+  put('other', address.other ?? '');
+  put('otherEpisode', address.otherEpisode === null ? '' : String(address.otherEpisode));
   const query = write.toString();
   const path =
     address.run === null ? `/${address.page}` : `/${address.page}/${encodeURIComponent(address.run)}`;
