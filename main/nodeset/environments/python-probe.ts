@@ -57,24 +57,29 @@ out.write(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "exec
 out.close()
 `;
 const probeTimeoutMs = 30_000;
+/** Within one scan the same is asked more than once. */
+const packagesKeptMs = 2_000;
 
 export function createPythonProbe(options: {
   readonly processes: Pick<ProcessRegistry, 'spawn'>;
   readonly clock: Clock;
 }): PythonProbe {
-  const known = new Map<string, Promise<PythonFacts>>();
+  const known = new Map<string, { readonly facts: Promise<PythonFacts>; readonly askedMs: number }>();
   return {
     async ask(interpreter, about = {}) {
       const { mtimeMs } = await stat(interpreter).catch((error: unknown) => {
         throw notUsable(interpreter, messageOf(error));
       });
-      // Packages may be installed at any time; versions do not change under a file.
-      if (Object.keys(about).length > 0) return await askNow(options, interpreter, about);
-      const key = `${interpreter}\n${mtimeMs}`;
-      const answered = known.get(key) ?? askNow(options, interpreter, {});
-      known.set(key, answered);
-      answered.catch(() => known.delete(key));
-      return await answered;
+      // Versions do not change under a file; packages may be installed at any time.
+      const keptMs = Object.keys(about).length > 0 ? packagesKeptMs : Infinity;
+      const key = JSON.stringify([interpreter, mtimeMs, about]);
+      const nowMs = options.clock.monotonic();
+      const former = known.get(key);
+      if (former && nowMs - former.askedMs < keptMs) return await former.facts;
+      const facts = askNow(options, interpreter, about);
+      known.set(key, { facts, askedMs: nowMs });
+      facts.catch(() => known.delete(key));
+      return await facts;
     },
   };
 }
