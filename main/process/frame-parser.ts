@@ -18,6 +18,12 @@ export interface ParsedFrame {
 }
 
 const noSegments: readonly Uint8Array[] = [];
+/**
+ * Small binary parts share slabs: a block of memory of its own for each costs more in collections than the rest of a
+ * step. Kept small, because whoever keeps one part keeps its slab.
+ */
+const slabBytes = 4096;
+const largestInSlab = 512;
 /** Small, so that most of a large frame is read straight to where it stays. */
 const ordinaryBufferBytes = 16 * 1024;
 
@@ -39,6 +45,8 @@ export class FrameParser {
   /** A frame whose header is parsed and whose binary part is still arriving. Then #buffer is empty. */
   #body: OpenBody | undefined;
   #target: Uint8Array;
+  #slab = Buffer.allocUnsafeSlow(0);
+  #slabUsed = 0;
 
   constructor(options: { readonly limits?: FrameLimits; readonly bufferBytes?: number } = {}) {
     this.#limits = options.limits ?? frameLimits;
@@ -159,7 +167,7 @@ export class FrameParser {
 
   #startBody(header: ParsedFrame['header'], lengths: readonly number[]): void {
     const byteLength = lengths.reduce((sum, length) => sum + padded(length), 0);
-    const bytes = allocateBody(byteLength);
+    const bytes = byteLength <= largestInSlab ? this.#partOfSlab(byteLength) : allocateBody(byteLength);
     const arrived = this.#buffer.copy(bytes, 0, this.#start, Math.min(this.#end, this.#start + byteLength));
     this.#start += arrived;
     const body = { header, lengths, bytes, received: arrived };
@@ -167,10 +175,21 @@ export class FrameParser {
     else this.#body = body;
   }
 
+  /** Never handed out twice; `byteLength` is a multiple of 8. */
+  #partOfSlab(byteLength: number): Uint8Array {
+    if (this.#slabUsed + byteLength > this.#slab.length) {
+      this.#slab = Buffer.allocUnsafeSlow(slabBytes);
+      this.#slabUsed = 0;
+    }
+    const part = this.#slab.subarray(this.#slabUsed, this.#slabUsed + byteLength);
+    this.#slabUsed += byteLength;
+    return part;
+  }
+
   #finishBody(body: OpenBody): void {
     this.#body = undefined;
-    const buffer = body.bytes.buffer;
-    let offset = 0;
+    const { buffer, byteOffset } = body.bytes;
+    let offset = byteOffset;
     const segments = body.lengths.map((length) => {
       const segment = new Uint8Array(buffer, offset, length);
       offset += padded(length);
