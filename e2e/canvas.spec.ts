@@ -41,6 +41,7 @@ async function add(page: Page, title: string, count: number): Promise<void> {
 test('an agent is drawn from an empty canvas, played to the end, saved and evaluated', async ({
   app: { page },
 }) => {
+  test.slow(); // Some eighty steps of the mouse.
   await showPage(page, 'Canvas');
   await page.getByRole('link', { name: 'New graph' }).click();
   await add(page, 'MiniVLN start', 1);
@@ -73,7 +74,7 @@ test('an agent is drawn from an empty canvas, played to the end, saved and evalu
   await node(page, 'loop_out').click();
   await page.getByLabel('Wire to stop from').selectOption({ label: 'MiniVLN step · done' });
   await node(page, 'graph_out').click();
-  await page.getByLabel('Portname').or(page.getByLabel('Port name')).fill('metrics');
+  await page.getByLabel('Port name', { exact: true }).fill('metrics');
   await expect(page.getByText('No errors or warnings')).toBeVisible();
   await page.locator('.react-flow__pane').click({ position: { x: 20, y: 20 } });
   await page.keyboard.press('l');

@@ -36,6 +36,8 @@ export const playPanel = z.object({ nodeset: z.string(), info: panelInfo, state:
 export type PlayPanel = z.infer<typeof playPanel>;
 
 export const playView = z.object({
+  /** Rises with every view that is given out: an older one that comes late is dropped. */
+  revision: z.number().int(),
   status: playStatus,
   /** Differs from one Play to the next; null before the first. */
   executionId: z.string().nullable(),

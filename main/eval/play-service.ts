@@ -13,7 +13,7 @@ import { LoopRunner, type RunResult, type StepUnit } from '../graph/loop-runner.
 import { hasErrors, validateGraph } from '../graph/validate/validate.ts';
 import { errorInfoOf } from './batch-eval-runner.ts';
 import type { ExecutionGuard, GuardLease } from './execution-guard.ts';
-import { graphNodesets } from './graph-nodesets.ts';
+import { requiredNodesets } from '../graph/graph-tools.ts';
 import { playResultOf } from './play-result.ts';
 import { PlaySession, type PlayRegistry } from './play-session.ts';
 import { PlayWatch } from './play-watch.ts';
@@ -51,6 +51,7 @@ export class PlayService implements AsyncDisposable {
   #about = { executionId: null as string | null, graphName: '', graphRef: null as string | null, seed: 0 };
   #delay = { stepDelayMs: 0 };
   #count = 0;
+  #revision = 0;
   #timer: Disposable | null = null;
   #isClosed = false;
 
@@ -65,6 +66,7 @@ export class PlayService implements AsyncDisposable {
   get view(): PlayView {
     const runner = this.#runner;
     return {
+      revision: ++this.#revision,
       status: this.#status,
       ...this.#about,
       stage: this.#stage,
@@ -207,7 +209,7 @@ export class PlayService implements AsyncDisposable {
     this.#setStatus('preparing');
     const work = async (): Promise<void> => {
       try {
-        const session = await this.#sessionFor(graphNodesets(definition), controller.signal);
+        const session = await this.#sessionFor(requiredNodesets(definition), controller.signal);
         await next(session, controller.signal);
       } catch (thrown) {
         const error = toStudioError(thrown);

@@ -22,7 +22,9 @@ export function withSnapshot(state: PlayState, { view, nodes }: RequestOutput<'p
   };
 }
 
+/** A view that is older than the known one changes nothing: replies and events come by different ways. */
 export function withView(state: PlayState, view: PlayView): PlayState {
+  if (state.view && view.revision < state.view.revision) return state;
   const isAnother = state.view?.executionId !== view.executionId;
   return isAnother ? { view, nodes: new Map(), viewerRounds: state.viewerRounds + 1 } : { ...state, view };
 }

@@ -9,9 +9,9 @@ export const ContainerView = memo(function ContainerView({ data, selected }: Nod
   const states = Object.entries(container.states);
   return (
     <div className={`node container${selected ? ' selected' : ''}`}>
-      <div className="node-head">
+      <div className="node-head node-main">
         <Database size={13} aria-label="Container" />
-        <span className="clip grow">{container.label || container.id}</span>
+        <span className="node-title clip grow">{container.label || container.id}</span>
         <span className="node-count">{grants === 1 ? '1 grant' : `${grants} grants`}</span>
       </div>
       <ul className="node-states">
@@ -29,7 +29,6 @@ export const ContainerView = memo(function ContainerView({ data, selected }: Nod
         id={grantHandle}
         className="port grant"
         title="Draw to a node to let it use this container"
-        aria-label="Grant access"
       />
     </div>
   );

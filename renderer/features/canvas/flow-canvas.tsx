@@ -1,6 +1,6 @@
 // The drawing of one level: nodes and wires by the library, every change through the editor. While something is
 // dragged only the drawing moves; the graph changes when it is let go.
-import { Background, Controls, MiniMap, ReactFlow, useReactFlow } from '@xyflow/react';
+import { Background, Controls, MiniMap, ReactFlow, useReactFlow, useStore } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { handlesOf } from '../../canvas-model/handles.ts';
 import { paletteDrag } from './palette-entries.ts';
@@ -14,6 +14,8 @@ import { WireValue, type HoveredWire } from './wire-value.tsx';
 
 const nodeTypes = { graph: NodeView, note: NoteView, container: ContainerView };
 const manyNodes = 120;
+/** Below this names are drawn large instead of ports. */
+const farZoom = 0.45;
 const fitOptions = { padding: 0.12, maxZoom: 1 };
 
 export function FlowCanvas() {
@@ -24,6 +26,7 @@ export function FlowCanvas() {
   const handles = useMemo(() => handlesOf(level, { manifestOf: (type) => types.get(type) }), [level, types]);
   const edges = useMemo(() => flowEdges(level, handles, selection), [level, handles, selection]);
   const { nodes, onNodesChange, commit } = useFlowNodes({ level, handles, types, selection });
+  const isFar = useStore((state) => state.transform[2] < farZoom);
   const [hovered, setHovered] = useState<HoveredWire | null>(null);
   useReveal(path.join('\n'));
   const onEdgesChange = useEdgeChanges();
@@ -32,7 +35,7 @@ export function FlowCanvas() {
 
   return (
     <div
-      className="flow"
+      className={isFar ? 'flow far' : 'flow'}
       onDrop={onDrop}
       onDragOver={(event) => {
         if (event.dataTransfer.types.includes(paletteDrag)) event.preventDefault();

@@ -1,11 +1,11 @@
 // One open graph: its bar, the list of nodes, the drawing, what is selected, and what is wrong with it.
 import '@xyflow/react/dist/base.css';
 import { ReactFlowProvider } from '@xyflow/react';
-import { ChevronRight, Maximize, Redo2, Search, Undo2, Workflow, X } from 'lucide-react';
+import { ChevronRight, Columns3, Maximize, Redo2, Search, Undo2, Workflow, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { NodeManifest } from '#contract/nodeset.ts';
 import { formatAddress, home } from '../../store/address.ts';
-import { useStudio } from '../../store/use-studio.tsx';
+import { useCommand, useStudio } from '../../store/use-studio.tsx';
 import { ActionMenu } from '../../ui/action-menu.tsx';
 import { ErrorCallout, Warning } from '../../ui/error-callout.tsx';
 import { Tip } from '../../ui/tip.tsx';
@@ -56,6 +56,8 @@ function EditorBody({ recovered }: { readonly recovered: string | null }) {
   const controls = usePlayControls(validation);
   const [overlay, setOverlay] = useState<'none' | 'find' | 'differences'>('none');
   const [notice, setNotice] = useState(recovered);
+  const [isWide, setWide] = useState(false);
+  useCommand('canvas.panels', () => setWide(!isWide));
   const commands = useCanvasCommands(saving, () => setOverlay('find'));
   const saved = useEditorState((state) => state.saved);
   const isConflict = saving.action.error?.code === 'conflict';
@@ -66,6 +68,8 @@ function EditorBody({ recovered }: { readonly recovered: string | null }) {
         onFind={() => setOverlay('find')}
         onDifferences={() => setOverlay('differences')}
         onLayOut={commands.layOut}
+        isWide={isWide}
+        onWide={() => setWide(!isWide)}
       />
       <PlayBar controls={controls} />
       {notice ? (
@@ -102,15 +106,15 @@ function EditorBody({ recovered }: { readonly recovered: string | null }) {
           ) : null}
         </ErrorCallout>
       ) : null}
-      <div className="canvas-body">
-        <PalettePanel />
+      <div className={isWide ? 'canvas-body wide' : 'canvas-body'}>
+        {isWide ? null : <PalettePanel />}
         <div className="canvas-middle">
           <FlowCanvas />
           <Refusal />
           {overlay === 'find' ? <FindBar onClose={() => setOverlay('none')} /> : null}
           <ValidationStrip validation={validation} />
         </div>
-        <Sidebar controls={controls} />
+        {isWide ? null : <Sidebar controls={controls} />}
       </div>
       {overlay === 'differences' ? <DifferenceDialog onClose={() => setOverlay('none')} /> : null}
       {saving.asks !== null ? (
@@ -131,9 +135,11 @@ interface EditorHeadProps {
   readonly onFind: () => void;
   readonly onDifferences: () => void;
   readonly onLayOut: () => void;
+  readonly isWide: boolean;
+  readonly onWide: () => void;
 }
 
-function EditorHead({ saving, onFind, onDifferences, onLayOut }: EditorHeadProps) {
+function EditorHead({ saving, onFind, onDifferences, onLayOut, isWide, onWide }: EditorHeadProps) {
   const { editor } = useCanvas();
   const { navigation } = useStudio();
   const saved = useEditorState((state) => state.saved);
@@ -186,6 +192,17 @@ function EditorHead({ saving, onFind, onDifferences, onLayOut }: EditorHeadProps
           onClick={() => editor.reveal([])}
         >
           <Maximize size={14} aria-hidden="true" />
+        </button>
+      </Tip>
+      <Tip text={isWide ? 'Show the panels' : 'Hide the panels'} command="canvas.panels">
+        <button
+          type="button"
+          className="button icon"
+          aria-label="Hide the panels"
+          aria-pressed={isWide}
+          onClick={onWide}
+        >
+          <Columns3 size={14} aria-hidden="true" />
         </button>
       </Tip>
       <Tip text="Save the graph" command="canvas.save">

@@ -38,32 +38,34 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Gra
           title="Grants"
         />
       ) : null}
-      <div className="node-head" title={manifest?.description || node.type}>
-        {isComposite ? <Layers size={13} aria-label="Composite" /> : null}
-        {isUnknown ? <TriangleAlert size={13} aria-label="Unknown type" /> : null}
-        <span className="clip grow">{nodeName(node)}</span>
-        {state === 'failed' ? <CircleX size={13} className="bad" aria-label="Failed" /> : null}
-        {state === 'firing' ? <LoaderCircle size={13} className="busy" aria-label="Firing" /> : null}
-        {played && state !== 'firing' ? (
-          <span className="node-time">{played.lastMs === null ? '' : formatMs(played.lastMs)}</span>
-        ) : null}
-        {played ? <span className="node-count">×{played.firings}</span> : null}
-      </div>
-      <div className="node-ports">
-        {Array.from({ length: rows }, (_item, row) => {
-          const input = handles.inputs[row];
-          const output = outputs[row];
-          const isNew = takesPorts && row === handles.inputs.length;
-          return (
-            <div className="port-row" key={`${input?.name ?? (isNew ? '+' : '')} ${output?.name ?? ''}`}>
-              {input ? <Port handle={input} side="in" /> : isNew ? <NewPort /> : <span />}
-              {output ? <Port handle={output} side="out" /> : null}
-            </div>
-          );
-        })}
+      <div className="node-main">
+        <div className="node-head" title={manifest?.description || node.type}>
+          {isComposite ? <Layers size={13} aria-label="Composite" /> : null}
+          {isUnknown ? <TriangleAlert size={13} aria-label="Unknown type" /> : null}
+          <span className="node-title clip grow">{nodeName(node)}</span>
+          {state === 'failed' ? <CircleX size={13} className="bad" aria-label="Failed" /> : null}
+          {state === 'firing' ? <LoaderCircle size={13} className="busy" aria-label="Firing" /> : null}
+          {played && state !== 'firing' ? (
+            <span className="node-time">{played.lastMs === null ? '' : formatMs(played.lastMs)}</span>
+          ) : null}
+          {played ? <span className="node-count">×{played.firings}</span> : null}
+        </div>
+        <div className="node-ports">
+          {Array.from({ length: rows }, (_item, row) => {
+            const input = handles.inputs[row];
+            const output = outputs[row];
+            const isNew = takesPorts && row === handles.inputs.length;
+            return (
+              <div className="port-row" key={`${input?.name ?? (isNew ? '+' : '')} ${output?.name ?? ''}`}>
+                {input ? <Port handle={input} side="in" /> : isNew ? <NewPort /> : <span />}
+                {output ? <Port handle={output} side="out" /> : null}
+              </div>
+            );
+          })}
+        </div>
       </div>
       {isUnknown ? <div className="node-note">{node.type} is not known here</div> : null}
-      {isViewer ? <ViewerPart id={node.id} type={node.type} /> : null}
+      {isViewer ? <ViewerPart node={node} config={{ ...manifest?.defaultConfig, ...node.config }} /> : null}
       {played?.error ? (
         <div className="node-error" title={played.error}>
           {played.error}
@@ -73,14 +75,20 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Gra
   );
 });
 
-function ViewerPart({ id, type }: { readonly id: string; readonly type: string }) {
+interface ViewerPartProps {
+  readonly node: { readonly id: string; readonly type: string };
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+function ViewerPart({ node, config }: ViewerPartProps) {
   const path = useEditorState((state) => state.path);
-  const content = useViewer(flatId(path, id));
-  return <ViewerBody type={type} content={content} />;
+  const content = useViewer(flatId(path, node.id));
+  return <ViewerBody type={node.type} config={config} content={content} />;
 }
 
 function Port({ handle, side }: { readonly handle: GraphHandle; readonly side: 'in' | 'out' }) {
-  const { name, wireType, required, isUnknown } = handle;
+  const { name, wireType, isUnknown } = handle;
+  const required = handle.required && side === 'in';
   const isList = wireType.startsWith('LIST[');
   const says = isUnknown ? `${name}: no such port` : `${name}: ${wireType}${required ? ', required' : ''}`;
   return (
@@ -90,7 +98,6 @@ function Port({ handle, side }: { readonly handle: GraphHandle; readonly side: '
         position={side === 'in' ? Position.Left : Position.Right}
         id={name}
         className={`port ${wireClass(wireType)}${isList ? ' list' : ''}${required ? ' required' : ''}`}
-        aria-label={`${side === 'in' ? 'Input' : 'Output'} ${says}`}
       />
       <span className="clip">{name}</span>
     </span>
@@ -100,13 +107,7 @@ function Port({ handle, side }: { readonly handle: GraphHandle; readonly side: '
 function NewPort() {
   return (
     <span className="port-name in new" title="Draw a wire here to make a port for it">
-      <Handle
-        type="target"
-        position={Position.Left}
-        id={newPortHandle}
-        className="port new"
-        aria-label="New input"
-      />
+      <Handle type="target" position={Position.Left} id={newPortHandle} className="port new" />
       <span className="clip">new port</span>
     </span>
   );

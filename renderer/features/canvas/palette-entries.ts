@@ -75,8 +75,11 @@ export function paletteGroups(entries: readonly PaletteEntry[], text: string): P
     const at = firstGroups.indexOf(name);
     return at >= 0 ? 1 + at : /^[A-Z]/.test(name) ? 5 : 0;
   };
-  const titled = (entry: PaletteEntry): number =>
-    words.length > 0 && entry.title.toLowerCase().startsWith(words[0] ?? '') ? 0 : 1;
+  const wanted = words.join(' ');
+  // What is called what was typed comes first, and its group with it.
+  const titled = ({ title }: PaletteEntry): number =>
+    wanted === '' ? 2 : title.toLowerCase() === wanted ? 0 : title.toLowerCase().startsWith(wanted) ? 1 : 2;
+  const best = (members: readonly PaletteEntry[]): number => Math.min(...members.map(titled));
   return [...groups]
     .map(([name, members]) => ({
       name,
@@ -84,7 +87,12 @@ export function paletteGroups(entries: readonly PaletteEntry[], text: string): P
         (one, other) => titled(one) - titled(other) || one.title.localeCompare(other.title),
       ),
     }))
-    .toSorted((one, other) => rank(one.name) - rank(other.name) || one.name.localeCompare(other.name));
+    .toSorted(
+      (one, other) =>
+        best(one.entries) - best(other.entries) ||
+        rank(one.name) - rank(other.name) ||
+        one.name.localeCompare(other.name),
+    );
 }
 
 export function addOfPalette(

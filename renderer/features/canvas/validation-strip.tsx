@@ -28,7 +28,7 @@ export function ValidationStrip({ validation }: { readonly validation: Validatio
             {diagnostics === null
               ? 'Checking'
               : isClean
-                ? 'Nothing to complain about'
+                ? 'No errors or warnings'
                 : [
                     errors.length > 0 ? formatPlural(errors.length, 'error') : '',
                     warnings.length > 0 ? formatPlural(warnings.length, 'warning') : '',

@@ -6,10 +6,11 @@ import { ShownValueView } from './shown-value.tsx';
 
 export interface ViewerBodyProps {
   readonly type: string;
+  readonly config: Readonly<Record<string, unknown>>;
   readonly content: ViewerContent | undefined;
 }
 
-export function ViewerBody({ type, content }: ViewerBodyProps) {
+export function ViewerBody({ type, config, content }: ViewerBodyProps) {
   const last = content?.entries.at(-1);
   if (!content || !last) return <div className="viewer-body faint">Nothing yet</div>;
   switch (type) {
@@ -17,10 +18,15 @@ export function ViewerBody({ type, content }: ViewerBodyProps) {
     case 'actionLog':
       return <LogBody content={content} />;
     case 'trajectoryViewer':
-      return <Trajectory content={content} />;
+      return (
+        <Trajectory content={content} axes={typeof config['axes'] === 'string' ? config['axes'] : 'auto'} />
+      );
     default:
       return (
-        <div className="viewer-body">
+        <div
+          className="viewer-body viewer-grid"
+          style={{ gridTemplateColumns: `repeat(${columnsOf(config)}, minmax(0, 1fr))` }}
+        >
           {last.fields.map(({ port, value }) => (
             <div key={port}>
               {last.fields.length > 1 ? <div className="faint">{port}</div> : null}
@@ -30,6 +36,12 @@ export function ViewerBody({ type, content }: ViewerBodyProps) {
         </div>
       );
   }
+}
+
+/** Image viewers say how many pictures stand side by side. */
+function columnsOf(config: Readonly<Record<string, unknown>>): number {
+  const columns = Number(config['cols'] ?? 1);
+  return Number.isInteger(columns) && columns >= 1 && columns <= 4 ? columns : 1;
 }
 
 const shownLines = 200;
@@ -91,12 +103,15 @@ function textOf(value: ShownValue): string {
 const size = 150;
 const margin = 10;
 
-/** Seen from above: x to the right; z, or y where positions have two numbers, to the viewer. */
-function Trajectory({ content }: { readonly content: ViewerContent }) {
-  const paths = useMemo(
-    () => (['pose', 'gt_pose'] as const).map((port) => pathOf(content.entries, port)),
-    [content],
-  );
+/** Seen along one axis: the one the viewer names, else the one along which the least happens. */
+function Trajectory({ content, axes }: { readonly content: ViewerContent; readonly axes: string }) {
+  const paths = useMemo(() => {
+    const positions = (['pose', 'gt_pose'] as const).map((port) => positionsOf(content.entries, port));
+    const [across, along] = axesOf(axes, positions.flat());
+    return positions.map((list) =>
+      list.map((position): Point => ({ x: position[across] ?? 0, y: position[along] ?? 0 })),
+    );
+  }, [content, axes]);
   const all = paths.flat();
   if (all.length === 0) return <div className="viewer-body faint">No poses yet</div>;
   const low = { x: Math.min(...all.map(({ x }) => x)), y: Math.min(...all.map(({ y }) => y)) };
@@ -131,11 +146,22 @@ interface Point {
   readonly y: number;
 }
 
-function pathOf(entries: readonly ViewerEntry[], port: string): Point[] {
+function positionsOf(entries: readonly ViewerEntry[], port: string): (readonly number[])[] {
   return entries.flatMap(({ fields }) => {
     const value = fields.find((field) => field.port === port)?.value;
-    if (value?.kind !== 'pose') return [];
-    const [x = 0, second = 0, third] = value.position;
-    return [{ x, y: third ?? second }];
+    return value?.kind === 'pose' ? [value.position] : [];
   });
+}
+
+const namedAxes: Readonly<Record<string, readonly [number, number]>> = { XZ: [0, 2], XY: [0, 1], YZ: [1, 2] };
+
+function axesOf(name: string, positions: readonly (readonly number[])[]): readonly [number, number] {
+  const named = namedAxes[name];
+  if (named) return named;
+  const extents = [0, 1, 2].map((axis) => {
+    const values = positions.map((position) => position[axis] ?? 0);
+    return { axis, extent: Math.max(...values, 0) - Math.min(...values, 0) };
+  });
+  const flattest = extents.toSorted((one, other) => one.extent - other.extent)[0]?.axis ?? 2;
+  return flattest === 0 ? [1, 2] : flattest === 1 ? [0, 2] : [0, 1];
 }
