@@ -247,7 +247,7 @@ function openRecordings(
   feed: EventFeed,
   stack: AsyncDisposableStack,
 ): Recordings {
-  const bulk = stack.use(createBulkThread(layout.bulkWorker));
+  const bulk = stack.use(createBulkThread(layout.bulkWorker, { nice: 15 }));
   const onNotice = (message: string, runId: string): void =>
     feed.publish('notice', { level: 'warning', message, runId });
   return stack.use(createRecordings({ fileSystem: nodeFileSystem, clock, logger, bulk, onNotice }));

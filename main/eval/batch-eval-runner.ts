@@ -14,7 +14,7 @@ import { lowSpaceReason, watchDisk } from './disk-watch.ts';
 import { describeEnvironment, spaceWithoutEnvironment, type Environment } from './environment.ts';
 import { EnvWorkerPool, type PoolEnd } from './env-worker-pool.ts';
 import { planEpisodes, plannedCountHint } from './episode-source.ts';
-import { graphNodesets } from './graph-nodesets.ts';
+import { requiredNodesets } from '../graph/graph-tools.ts';
 import type { EpisodeLimits } from './lease.ts';
 import type { EpisodeRunner, RunBatching, RunEnd, RunListener } from './ports.ts';
 import { refuseChangedPlan } from './resume-check.ts';
@@ -171,7 +171,7 @@ export class BatchEvalRunner {
   async #openSession(): Promise<GraphSession> {
     const { registry, batching } = this.#ports;
     this.#show('loading nodesets');
-    return await registry.ensureNodesetsForGraph(graphNodesets(this.#graph), {
+    return await registry.ensureNodesetsForGraph(requiredNodesets(this.#graph), {
       replicaCount: this.#workerCount(),
       signal: this.#preparation.signal,
       onStage: (stage) => this.#onStage(stage),

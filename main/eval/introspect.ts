@@ -4,7 +4,7 @@ import type { Introspection } from '../contract/requests.ts';
 import type { NodesetRegistry } from '../nodeset/ports.ts';
 import { errorInfoOf } from './batch-eval-runner.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
-import { graphNodesets } from './graph-nodesets.ts';
+import { requiredNodesets } from '../graph/graph-tools.ts';
 import type { GraphSource, MachineFacts } from './ports.ts';
 
 const fallbackPerStepBudgetSec = 30;
@@ -26,7 +26,7 @@ export async function introspect(
 ): Promise<Introspection> {
   const { graphs, registry, machine } = ports;
   const { item, definition } = await graphs.load(request.ref);
-  const names = graphNodesets(definition);
+  const names = requiredNodesets(definition);
   const summaries = registry.list().filter(({ name }) => names.includes(name));
   return {
     graph: item,

@@ -7,7 +7,7 @@ import type { NodesetRegistry } from '../nodeset/ports.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { spaceWithoutEnvironment, type Environment } from './environment.ts';
 import { planEpisodes } from './episode-source.ts';
-import { graphNodesets } from './graph-nodesets.ts';
+import { requiredNodesets } from '../graph/graph-tools.ts';
 import { replicaBytes } from './introspect.ts';
 import type { GraphSource, LoadedGraph, MachineFacts } from './ports.ts';
 
@@ -37,7 +37,7 @@ export async function preflight(
   );
   if (!graph) return { ok: false, checks, episodes: null };
   checks.push(graphCheck(ports.graphs.validate(graph.definition)));
-  const names = graphNodesets(graph.definition);
+  const names = requiredNodesets(graph.definition);
   checks.push(nodesetCheck(names, ports.registry));
   const episodes = checks.every(({ ok }) => ok)
     ? await episodesOf(ports, { config, graph, names, signal }, checks)

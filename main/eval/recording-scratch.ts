@@ -9,19 +9,25 @@ export interface ScratchLimits {
   readonly fileBytes: number;
   /** Not yet on disk; beyond it bytes are left out, because the disk is slower than the episode. */
   readonly waitingBytes: number;
+  /** Of one file, in memory before it is written: most episodes that are dropped never touch the disk. */
+  readonly gatherBytes: number;
 }
 
-export const defaultScratchLimits: ScratchLimits = { fileBytes: 512 * 2 ** 20, waitingBytes: 64 * 2 ** 20 };
+/** What all workers of a run hold in memory together. */
+const memoryBytes = 64 * 2 ** 20;
+
+export function scratchLimits(workerCount: number): ScratchLimits {
+  const gatherBytes = Math.max(256 * 2 ** 10, Math.min(8 * 2 ** 20, Math.floor(memoryBytes / workerCount)));
+  return { fileBytes: 512 * 2 ** 20, waitingBytes: memoryBytes, gatherBytes };
+}
 
 export interface ScratchOptions {
   readonly fileSystem: FileSystemPort;
   readonly folder: string;
-  readonly limits?: ScratchLimits;
+  readonly limits: ScratchLimits;
   /** Nothing is written before; must not reject. */
   readonly ready?: Promise<void>;
 }
-
-const gatherBytes = 256 * 2 ** 10;
 
 interface ScratchFile {
   readonly name: string;
@@ -46,7 +52,7 @@ export class RecordingScratch {
   constructor(options: ScratchOptions) {
     this.#fileSystem = options.fileSystem;
     this.folder = options.folder;
-    this.#limits = options.limits ?? defaultScratchLimits;
+    this.#limits = options.limits;
     this.#writing = options.ready ?? Promise.resolve();
   }
 
@@ -79,7 +85,7 @@ export class RecordingScratch {
     file.gathered += bytes.length;
     file.length += bytes.length;
     this.#waiting += bytes.length;
-    if (file.gathered >= gatherBytes) this.#write(file);
+    if (file.gathered >= this.#limits.gatherBytes) this.#write(file);
     return at;
   }
 

@@ -10,6 +10,8 @@ export type KeepBytes = (bytes: Uint8Array) => number | null;
 const inlineCharacters = 2000;
 const clippedCharacters = 400;
 const inlineElements = 64;
+/** About what a number takes. */
+const numberCharacters = 12;
 const deepest = 8;
 const mostMembers = 400;
 const largestArrayBytes = 32 * 2 ** 20;
@@ -18,6 +20,8 @@ const largestArrayBytes = 32 * 2 ** 20;
 export class ValueSummariser {
   readonly #keep: KeepBytes;
   readonly #arrays = new WeakMap<object, object>();
+  /** About the characters of the value that is being summarised, without what became a reference. */
+  #size = 0;
 
   constructor(keep: KeepBytes) {
     this.#keep = keep;
@@ -25,17 +29,21 @@ export class ValueSummariser {
 
   /** Plain JSON. */
   summarise(value: unknown): unknown {
+    this.#size = 0;
     const summary = this.#plain(value, 0);
-    if (typeof value !== 'object' || value === null || tensorOf(value) || isSmall(value)) return summary;
-    const json = JSON.stringify(summary);
-    return json.length > inlineCharacters ? this.#text(json, '$json') : summary;
+    // Only what looks large is written twice.
+    if (this.#size <= inlineCharacters) return summary;
+    return typeof value === 'object' ? this.#text(JSON.stringify(summary), '$json') : summary;
   }
 
   #plain(value: unknown, depth: number): unknown {
     switch (typeof value) {
       case 'string':
-        return value.length > inlineCharacters ? this.#text(value, '$text') : value;
+        if (value.length > inlineCharacters) return this.#text(value, '$text');
+        this.#size += value.length + 2;
+        return value;
       case 'number':
+        this.#size += numberCharacters;
         return Number.isFinite(value) ? value : { $number: numberName(value) };
       case 'boolean':
         return value;
@@ -55,12 +63,20 @@ export class ValueSummariser {
     if (value instanceof Uint8Array) return { $bytes: value.length };
     if (value instanceof Set || value instanceof Map) return this.#members([...value], depth);
     if (Array.isArray(value)) return this.#members(value, depth);
-    const entries = Object.entries(value);
-    const kept = entries
-      .slice(0, mostMembers)
-      .map(([key, member]) => [key, this.#plain(member, depth + 1)] as const);
-    const rest = entries.length > mostMembers ? { '…': entries.length - mostMembers } : {};
-    return { ...Object.fromEntries(kept), ...rest };
+    return this.#record(value, depth);
+  }
+
+  #record(value: object, depth: number): Record<string, unknown> {
+    const kept: Record<string, unknown> = {};
+    const names = Object.keys(value);
+    for (let place = 0; place < names.length && place < mostMembers; place++) {
+      const name = names[place] as string;
+      this.#size += name.length + 4;
+      // A member of that name would be the prototype.
+      if (name !== '__proto__') kept[name] = this.#plain(Reflect.get(value, name), depth + 1);
+    }
+    if (names.length > mostMembers) kept['…'] = names.length - mostMembers;
+    return kept;
   }
 
   #members(items: readonly unknown[], depth: number): unknown[] {
@@ -82,12 +98,6 @@ export class ValueSummariser {
     const place = at === null ? {} : { at, bytes: bytes.length };
     return { [name]: { length: value.length, start: value.slice(0, clippedCharacters), ...place } };
   }
-}
-
-/** Poses, flags, numbers: not worth a second look at their size. */
-function isSmall(value: object): boolean {
-  if (Array.isArray(value)) return value.length <= 16 && value.every((item) => typeof item === 'number');
-  return false;
 }
 
 function arrayCellOf(tensor: Tensor, keep: KeepBytes): object {

@@ -60,7 +60,7 @@ async function openBench(
   recording: string,
   options: {
     fileSystem?: FileSystemPort;
-    limits?: { fileBytes: number; waitingBytes: number };
+    limits?: { fileBytes: number; waitingBytes: number; gatherBytes: number };
     failureBytesPerRun?: number;
   } = {},
 ): Promise<Bench> {
@@ -334,7 +334,9 @@ describe('a recording', () => {
   });
 
   it('beyond its limit is cut, and says so, while the log goes on', async () => {
-    await using bench = await openBench('all', { limits: { fileBytes: 1000, waitingBytes: 10_000 } });
+    await using bench = await openBench('all', {
+      limits: { fileBytes: 1000, waitingBytes: 10_000, gatherBytes: 100 },
+    });
     const [episode] = bench.handle.record.plan;
     await bench.record(
       episode!,
@@ -400,7 +402,7 @@ describe('a log that was never indexed', () => {
     const lines = Array.from({ length: 9000 }, (_, line) => ({
       step: Math.floor(line / 3),
       node: `n${line % 3}`,
-      note: 'x'.repeat(line % 50),
+      note: 'x'.repeat(200 + (line % 50)),
     }));
     await writeFile(join(folder, 'log.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
     const place = placeOf(bench, episode!);

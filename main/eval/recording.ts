@@ -13,7 +13,7 @@ import type { AttemptOutcome } from './attempt-row.ts';
 import { FiringLog } from './recording-firings.ts';
 import { LiveFrames, type LiveFrame } from './recording-live-frames.ts';
 import { isFailure, isRecorded, sampledOrdinals } from './recording-policy.ts';
-import { defaultScratchLimits, RecordingScratch, type ScratchLimits } from './recording-scratch.ts';
+import { RecordingScratch, scratchLimits, type ScratchLimits } from './recording-scratch.ts';
 import type { EpisodeRecording, RecordingPort } from './run-episode.ts';
 import type { EpisodeRequest } from './ports.ts';
 
@@ -103,7 +103,8 @@ function beginEpisode(parts: EpisodeParts): EpisodeRecording {
 
 function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']>): EpisodeRecording {
   const { options, state, request } = parts;
-  const { fileSystem, clock, logger, limits = defaultScratchLimits } = options;
+  const { fileSystem, clock, logger } = options;
+  const limits = options.limits ?? scratchLimits(state.handle.record.config.workerCount);
   const { episode, attempt, epoch } = request;
   const episodeFolder = state.handle.episodeFolder(episode.key);
   const name = scratchName(attempt, epoch);

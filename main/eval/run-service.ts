@@ -15,7 +15,7 @@ import type { RecoveryReport, RunHandle, RunStore } from '../store/ports.ts';
 import { BatchEvalRunner, errorInfoOf, type BatchPorts } from './batch-eval-runner.ts';
 import { EnvironmentReader } from './environment-reader.ts';
 import type { ExecutionGuard, GuardLease } from './execution-guard.ts';
-import { graphNodesets } from './graph-nodesets.ts';
+import { requiredNodesets } from '../graph/graph-tools.ts';
 import { introspect } from './introspect.ts';
 import { LiveRunFeed } from './live-run-feed.ts';
 import type {
@@ -122,7 +122,7 @@ export class RunService implements AsyncDisposable {
     const { graphs, registry, guard, newRunId } = this.#ports;
     this.#refuseClosed();
     const graph = await graphs.load(request.config.graph);
-    await this.#lookAgainAtFailed(graphNodesets(graph.definition));
+    await this.#lookAgainAtFailed(requiredNodesets(graph.definition));
     refuseInvalidGraph(graph.definition, { graphs, registry, config: request.config });
     const runId = newRunId();
     if (request.whenBusy === 'queue' && (guard.holder !== null || this.#queue.runIds.length > 0)) {
@@ -271,7 +271,7 @@ export class RunService implements AsyncDisposable {
     status: 'preparing' | 'queued',
   ): Promise<RunHandle> {
     const { store, registry, clock, provenance } = this.#ports;
-    const names = graphNodesets(graph.definition);
+    const names = requiredNodesets(graph.definition);
     const nodesets = registry.list().filter(({ name }) => names.includes(name));
     const facts = await provenance({
       graphHash: stableHash(graph.definition),

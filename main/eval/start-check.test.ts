@@ -9,7 +9,7 @@ import {
   type NodesetSummary,
 } from '../contract/nodeset.ts';
 import { chooseEnvNodeset } from './environment.ts';
-import { graphNodesets } from './graph-nodesets.ts';
+import { requiredNodesets } from '../graph/graph-tools.ts';
 import { replicaBytes, suggestedWorkers } from './introspect.ts';
 import { refuseChangedPlan, refuseUnresumable, resumeDifferences } from './resume-check.ts';
 import { refuseInvalidGraph } from './start-check.ts';
@@ -105,7 +105,7 @@ describe('environments and nodesets of a graph', () => {
         { id: 'v', type: 'textViewer' },
       ],
     });
-    expect(graphNodesets(graph)).toEqual(['policies', 'minivln']);
+    expect(requiredNodesets(graph)).toEqual(['policies', 'minivln']);
   });
 
   it('one is taken as it is, none is allowed, an unknown one is refused', () => {

@@ -5,7 +5,7 @@ import type { GraphDefinition } from '../contract/graph.ts';
 import type { Provenance, RunRecord } from '../contract/run.ts';
 import type { NodesetRegistry } from '../nodeset/ports.ts';
 import { chooseEnvNodeset } from './environment.ts';
-import { graphNodesets } from './graph-nodesets.ts';
+import { requiredNodesets } from '../graph/graph-tools.ts';
 import type { GraphSource, LoadedGraph } from './ports.ts';
 
 /** Throws `graph_invalid` with the diagnostics, `nodeset_unknown`, or what `chooseEnvNodeset` throws. */
@@ -21,7 +21,7 @@ export function refuseInvalidGraph(
     readonly config: EvalConfig;
   },
 ): void {
-  const names = graphNodesets(definition);
+  const names = requiredNodesets(definition);
   const known = registry.list().map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {

@@ -27,8 +27,16 @@ interface Waiting {
   readonly reject: (error: StudioError) => void;
 }
 
+export interface BulkThreadOptions {
+  /** Lower priority of the thread (Linux), for work that nobody waits for. */
+  readonly nice?: number;
+}
+
 /** `entry`: the worker's file where the engine is bundled. */
-export function createBulkThread(entry: URL = new URL('./bulk-worker.ts', import.meta.url)): BulkWork {
+export function createBulkThread(
+  entry: URL = new URL('./bulk-worker.ts', import.meta.url),
+  { nice = 0 }: BulkThreadOptions = {},
+): BulkWork {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let nextId = 0;
@@ -47,7 +55,7 @@ export function createBulkThread(entry: URL = new URL('./bulk-worker.ts', import
     waiting.clear();
   };
   const start = (): Worker => {
-    const started = new Worker(entry, { name: 'agentcanvas-bulk' });
+    const started = new Worker(entry, { name: 'agentcanvas-bulk', workerData: { nice } });
     started.on('message', settle);
     // A thread that was replaced has nothing to say about the tasks of the next one.
     started.on('error', (error) => started === worker && fail(messageOf(error)));

@@ -1,5 +1,7 @@
 // Entry of the worker thread that performs bulk tasks, one at a time in the order they came.
-import { parentPort } from 'node:worker_threads';
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { z } from 'zod';
 import { toStudioError } from '../base/errors.ts';
 import type { BulkAnswer, BulkOrder } from './bulk-thread.ts';
 import { createPerformer } from './bulk-work.ts';
@@ -7,6 +9,11 @@ import { nodeFileSystem } from './node-file-system.ts';
 
 const performBulkTask = createPerformer(nodeFileSystem);
 let turn = Promise.resolve();
+
+const { nice } = z.object({ nice: z.number().default(0) }).parse(workerData ?? {});
+// Linux alone takes this for the calling thread; elsewhere it would be the whole application. The file system's own
+// threads are the engine's already: it has opened its workspace before any bulk thread starts.
+if (process.platform === 'linux' && nice > 0) setPriority(0, nice);
 
 parentPort?.on('message', (order: BulkOrder) => {
   turn = turn.then(async () => parentPort?.postMessage(await perform(order)));

@@ -1,8 +1,8 @@
 // Where each line of a log.jsonl begins, with its step and node: 16 bytes a line, kept beside the log. Built in slices,
 // so that a log of a gigabyte shows its first screen at once and nothing ever reads it whole.
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { atomicWrite } from './atomic-write.ts';
 import type { FileHandlePort, FileSystemPort } from './ports.ts';
 import { headerNode, recordingFiles } from './recording-format.ts';
 
@@ -14,6 +14,8 @@ const newline = 10;
 const chunkBytes = 1 << 20;
 const prefixBytes = 600;
 const indexVersion = 1;
+/** So that whoever looks first sees something. */
+const smallestBudgetBytes = 2 ** 20;
 
 const indexState = z.object({
   version: z.literal(indexVersion),
@@ -112,7 +114,7 @@ export interface IndexSliceRequest {
   readonly logPath: string;
   /** Usually the log's own folder. */
   readonly indexFolder: string;
-  /** How much of the log to read at most. */
+  /** How much more of the log to read; 0: only if nothing of it is indexed yet. */
   readonly budgetBytes: number;
 }
 
@@ -126,7 +128,8 @@ export async function indexLogSlice(
   const stamp = { logBytes: log?.bytes ?? 0, logModifiedMs: log?.modifiedMs ?? 0 };
   const known = await readIndexState(fileSystem, indexFolder);
   const isSame = known?.logBytes === stamp.logBytes && known.logModifiedMs === stamp.logModifiedMs;
-  if (known && isSame && known.isComplete) return known;
+  const isEnough = known?.isComplete || (budgetBytes === 0 && (known?.lines ?? 0) > 0);
+  if (known && isSame && isEnough) return known;
   const from = known && isSame ? known : undefined;
   const indexPath = join(indexFolder, recordingFiles.index);
   if (!from) await fileSystem.removeFile(indexPath);
@@ -134,7 +137,11 @@ export async function indexLogSlice(
   const handle = await fileSystem.open(logPath, 'read');
   let indexedBytes = from?.indexedBytes ?? 0;
   try {
-    indexedBytes = await scan(handle, { builder, from: indexedBytes, until: indexedBytes + budgetBytes });
+    indexedBytes = await scan(handle, {
+      builder,
+      from: indexedBytes,
+      until: indexedBytes + Math.max(budgetBytes, smallestBudgetBytes),
+    });
   } finally {
     await handle.close();
   }
@@ -254,7 +261,16 @@ export async function writeIndexState(
   folder: string,
   state: LogIndexState,
 ): Promise<void> {
-  await atomicWrite(fileSystem, join(folder, recordingFiles.indexState), JSON.stringify(state));
+  // Replaced, but not forced to the device: it is derived and is built again when it does not parse.
+  const path = join(folder, recordingFiles.indexState);
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.part`;
+  const handle = await fileSystem.open(temporary, 'create');
+  try {
+    await handle.write(Buffer.from(JSON.stringify(state)));
+  } finally {
+    await handle.close();
+  }
+  await fileSystem.rename(temporary, path);
 }
 
 export function completeState(

@@ -37,7 +37,7 @@ export function encodePng(image: RawImage): Buffer {
   return Buffer.concat([
     signature,
     chunk('IHDR', header),
-    chunk('IDAT', deflateSync(filtered, { level: 3 })),
+    chunk('IDAT', deflateSync(filtered, { level: 1 })),
     chunk('IEND', Buffer.alloc(0)),
   ]);
 }

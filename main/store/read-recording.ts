@@ -28,8 +28,8 @@ export interface RecordingPlace {
   readonly indexRoot?: string | undefined;
 }
 
-/** About 150 ms of a log that was never indexed. */
-const openingBudgetBytes = 64 * 2 ** 20;
+/** Of a log that was never indexed: the first screen must not wait for more. */
+const openingBudgetBytes = 8 * 2 ** 20;
 
 export interface OpenRecording {
   readonly header: ReplayHeader | null;
@@ -99,8 +99,8 @@ async function withReader<T>(
   const logPath = join(found.folder, recordingFiles.log);
   await fileSystem.makeFolder(found.indexFolder);
   const request = { logPath, indexFolder: found.indexFolder };
-  // The part that is indexed so far is what there is to read; the first page of all must have something.
-  const state = await indexLogSlice(fileSystem, { ...request, budgetBytes: openingBudgetBytes });
+  // The part that is indexed so far is what there is to read.
+  const state = await indexLogSlice(fileSystem, { ...request, budgetBytes: 0 });
   await using reader = await LogReader.open(fileSystem, { ...request, state });
   return await use(reader, { addressOf: addressesOf(place), header: found.header, state });
 }

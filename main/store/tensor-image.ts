@@ -1,6 +1,6 @@
 // Which arrays are pictures, and their PNG: bytes of height x width x 1, 3 or 4, and depth maps of floats as 16-bit
 // grey between their own lowest and highest finite value.
-import type { Tensor } from '../base/tensor.ts';
+import type { Tensor, TensorData } from '../base/tensor.ts';
 import { encodePng } from './png.ts';
 
 export interface TensorPicture {
@@ -36,13 +36,14 @@ export function encodePicture(tensor: Tensor, picture: TensorPicture): EncodedPi
   const { width, height, channels, isDepth } = picture;
   if (!isDepth)
     return { png: encodePng({ width, height, channels, pixels: tensor.bytes }), low: null, high: null };
-  const values = Float64Array.from(tensor.data as ArrayLike<number>);
+  const values = tensor.data as Exclude<TensorData, BigInt64Array | BigUint64Array>;
   let low = Infinity;
   let high = -Infinity;
-  for (const value of values) {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
     if (!Number.isFinite(value)) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
+    if (value < low) low = value;
+    if (value > high) high = value;
   }
   if (low > high) [low, high] = [0, 0];
   const scale = high > low ? 65_535 / (high - low) : 0;
