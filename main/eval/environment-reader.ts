@@ -7,6 +7,7 @@ import type { EvalMetadata, PanelInfo, PanelState } from '../contract/nodeset.ts
 import type { EvalConfig } from '../contract/eval-config.ts';
 import type { CallLimits, NodesetRegistry } from '../nodeset/ports.ts';
 import { describeEnvironment, type Environment } from './environment.ts';
+import { SharedWork } from './shared-work.ts';
 
 export interface EnvironmentReading {
   readonly nodeset: string;
@@ -21,8 +22,8 @@ export type ReadOutcome<Value> =
 
 export class EnvironmentReader {
   readonly #registry: Pick<NodesetRegistry, 'ensureNodesetsForGraph' | 'list'>;
-  readonly #readings = new Map<string, Promise<readonly EnvironmentReading[]>>();
-  readonly #environments = new Map<string, Promise<Environment | null>>();
+  readonly #readings = new SharedWork<readonly EnvironmentReading[]>();
+  readonly #environments = new SharedWork<Environment | null>();
 
   constructor(registry: Pick<NodesetRegistry, 'ensureNodesetsForGraph' | 'list'>) {
     this.#registry = registry;
@@ -34,7 +35,11 @@ export class EnvironmentReader {
     limits: CallLimits = {},
   ): Promise<ReadOutcome<readonly EnvironmentReading[]>> {
     return await outcomeOf(
-      this.#cached(this.#readings, this.#keyOf(nodesets), () => this.#readNow(nodesets, limits)),
+      this.#readings.ask(
+        this.#keyOf(nodesets),
+        (signal) => this.#readNow(nodesets, { ...limits, signal }),
+        limits.signal,
+      ),
     );
   }
 
@@ -57,10 +62,11 @@ export class EnvironmentReader {
     // Only what the environment is asked for: other changes of a form start nothing.
     const ids = typeof episodes === 'object' && 'ids' in episodes ? episodes.ids : null;
     const key = this.#keyOf(nodesets, [envNodeset ?? null, selectors, ids]);
-    const work = async (): Promise<Environment | null> => {
+    const work = async (signal: AbortSignal): Promise<Environment | null> => {
       await using session = await this.#registry.ensureNodesetsForGraph(nodesets, {
         replicaCount: 1,
         ...limits,
+        signal,
       });
       return await describeEnvironment(
         session,
@@ -69,10 +75,10 @@ export class EnvironmentReader {
           ...(envNodeset !== undefined && { envNodeset }),
           ...(episodes !== undefined && { episodes }),
         },
-        limits,
+        { ...limits, signal },
       );
     };
-    return await outcomeOf(this.#cached(this.#environments, key, work));
+    return await outcomeOf(this.#environments.ask(key, work, limits.signal));
   }
 
   async #readNow(nodesets: readonly string[], limits: CallLimits): Promise<readonly EnvironmentReading[]> {
@@ -98,20 +104,6 @@ export class EnvironmentReader {
   #keyOf(nodesets: readonly string[], choice: unknown = null): string {
     const hashes = new Map(this.#registry.list().map(({ name, sourceHash }) => [name, sourceHash]));
     return stableHash([nodesets.map((name) => [name, hashes.get(name) ?? null]), choice]);
-  }
-
-  /** Failures are not kept: the next question tries again. */
-  #cached<Value>(
-    cache: Map<string, Promise<Value>>,
-    key: string,
-    work: () => Promise<Value>,
-  ): Promise<Value> {
-    const known = cache.get(key);
-    if (known) return known;
-    const asked = work();
-    cache.set(key, asked);
-    asked.catch(() => cache.delete(key));
-    return asked;
   }
 }
 
