@@ -133,7 +133,8 @@ describe.skipIf(!existsSync(results))('results of others on R2R-CE', () => {
 
   it('compare to the p-values of an independent computation, with the unknowns said first', async () => {
     await using place = await openPlace();
-    const [first = '', second = ''] = ['cont-cwp-cma-ori-old', 'cont-cwp-vlnbert-ori-old'];
+    const first = 'cont-cwp-cma-ori-old';
+    const second = 'cont-cwp-vlnbert-ori-old';
     const [a, b] = [
       await importFile(place, fileOf(first, 'stats_ep_')),
       await importFile(place, fileOf(second, 'stats_ep_')),
