@@ -1,7 +1,18 @@
 // Playback moves by whole steps, whatever the pieces the time comes in, and stays inside the recording.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atStart, changeSpeed, moveBy, seek, speeds, stepMs, stepWithin, tick, toggle } from './playback.ts';
+import {
+  atStart,
+  changeSpeed,
+  moveBy,
+  seek,
+  speeds,
+  stepMs,
+  stepWithin,
+  tick,
+  toggle,
+  type Playback,
+} from './playback.ts';
 
 const playing = { ...atStart, isPlaying: true };
 
@@ -19,9 +30,9 @@ describe('playback', () => {
         fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 60 }),
         fc.constantFrom(...speeds),
         (pieces, speed) => {
-          const start = { ...playing, speed };
+          const start: Playback = { ...playing, speed };
           const total = pieces.reduce((sum, piece) => sum + piece, 0);
-          const inPieces = pieces.reduce((state, piece) => tick(state, piece, 1_000_000), start);
+          const inPieces = pieces.reduce<Playback>((state, piece) => tick(state, piece, 1_000_000), start);
           expect(inPieces.step).toBe(Math.floor(total / stepMs(speed)));
           expect(tick(start, total, 1_000_000).step).toBe(inPieces.step);
         },
