@@ -139,7 +139,7 @@ function memoryCheck(
   if (each === null)
     return passed('memory', `${freeMb.toLocaleString('en')} MB free; no nodeset says what it needs`);
   const neededMb = Math.ceil((each * workers) / 1e6);
-  const message = `${workers} workers need about ${neededMb.toLocaleString('en')} MB, ${freeMb.toLocaleString('en')} MB are free`;
+  const message = `${workers} ${workers === 1 ? 'worker needs' : 'workers need'} about ${neededMb.toLocaleString('en')} MB, ${freeMb.toLocaleString('en')} MB are free`;
   if (neededMb <= freeMb) return passed('memory', message);
   return {
     ...failed(

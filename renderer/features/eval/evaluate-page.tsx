@@ -8,6 +8,7 @@ import { useDebounced } from '../../ui/use-debounced.ts';
 import { useAction, useLoad } from '../../ui/use-request.ts';
 import { ConfigForm } from './config-form.tsx';
 import { configOfDraft } from './draft.ts';
+import { firstGraph } from './first-graph.ts';
 import { GraphPicker } from './graph-picker.tsx';
 import { IntrospectionPanel } from './introspection-panel.tsx';
 import { selectorFields } from './selectors.ts';
@@ -25,7 +26,7 @@ export function EvaluatePage() {
   const importing = useAction();
   const [isDropping, setDropping] = useState(false);
   const usable = graphs?.filter((graph) => graph.evalGraph) ?? [];
-  const fallback = recent.find((ref) => usable.some((graph) => graph.ref === ref)) ?? usable[0]?.ref ?? null;
+  const fallback = firstGraph(usable, recent);
   const ref = address.graph ?? fallback;
   useEffect(() => {
     if (address.graph === null && fallback !== null) navigation.change({ graph: fallback });

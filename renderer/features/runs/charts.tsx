@@ -29,6 +29,13 @@ const axis = {
   axisLine: { stroke: 'var(--line-strong)' },
 } as const;
 const number = (value: number): string => formatDecimal(value, decimalsOf(value));
+const percent = (value: number): string => `${number(Number((value * 100).toPrecision(3)))} %`;
+/** Whole seconds, with one decimal while a run is that short. */
+const seconds = (value: number): string =>
+  `${formatDecimal(value, value < 10 && !Number.isInteger(value) ? 1 : 0)} s`;
+/** Rates from nothing to all of it, also when every value is the same. */
+const rateAxis = { domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1] };
+const ownAxis = { domain: ['auto', 'auto'] };
 
 export function Charts({ session, state }: { readonly session: RunSession; readonly state: LoadedState }) {
   const version = useThrottled(useRowsVersion(session), refreshMs);
@@ -97,7 +104,7 @@ export function Charts({ session, state }: { readonly session: RunSession; reado
               dataKey="atSec"
               type="number"
               domain={['dataMin', 'dataMax']}
-              tickFormatter={(value: number) => `${formatCount(value)} s`}
+              tickFormatter={seconds}
               {...axis}
             />
             <YAxis width={44} tickFormatter={number} {...axis} />
@@ -126,18 +133,16 @@ interface MetricChartProps {
 function MetricChart({ rows, metric, picker }: MetricChartProps) {
   const { name, unit, kind } = metric;
   const points = useMemo(() => metricSeries(rows, name), [rows, name]);
+  const isRate = kind === 'rate';
+  const show = isRate ? percent : number;
   const moving = `mean of last ${formatCount(windowOf(points.at(-1)?.at ?? 0))}`;
   return (
     <ChartFrame
       title="Over episodes"
-      unit={unit}
+      unit={isRate ? '' : unit}
       action={picker}
       columns={['Episode', moving, 'Running mean']}
-      rows={points.map((point) => [
-        formatCount(point.at),
-        number(point.movingMean),
-        number(point.runningMean),
-      ])}
+      rows={points.map((point) => [formatCount(point.at), show(point.movingMean), show(point.runningMean)])}
       empty="No episode has a value yet."
       legend={[
         { name: moving, className: 'value' },
@@ -151,14 +156,16 @@ function MetricChart({ rows, metric, picker }: MetricChartProps) {
           accessibilityLayer={false}
         >
           <CartesianGrid stroke="var(--line)" vertical={false} />
-          <XAxis dataKey="at" type="number" domain={[0, 'dataMax']} tickFormatter={formatCount} {...axis} />
-          <YAxis
-            width={44}
-            tickFormatter={number}
-            domain={kind === 'rate' ? [0, 1] : ['auto', 'auto']}
+          <XAxis
+            dataKey="at"
+            type="number"
+            domain={[0, 'dataMax']}
+            allowDecimals={false}
+            tickFormatter={formatCount}
             {...axis}
           />
-          <Tooltip content={<ChartTip x="episode" xUnit="" />} isAnimationActive={false} />
+          <YAxis width={44} tickFormatter={show} {...(isRate ? rateAxis : ownAxis)} {...axis} />
+          <Tooltip content={<ChartTip x="episode" xUnit="" show={show} />} isAnimationActive={false} />
           <Line
             name={moving}
             dataKey="movingMean"
@@ -232,6 +239,8 @@ function HistogramChart({ title, unit, bins, empty }: HistogramChartProps) {
 interface ChartTipProps {
   readonly x: string;
   readonly xUnit: string;
+  /** How a value of the y axis reads. */
+  readonly show?: (value: number) => string;
   readonly active?: boolean;
   readonly label?: unknown;
   readonly payload?: readonly {
@@ -241,7 +250,7 @@ interface ChartTipProps {
   }[];
 }
 
-function ChartTip({ x, xUnit, active, label, payload }: ChartTipProps) {
+function ChartTip({ x, xUnit, show = number, active, label, payload }: ChartTipProps) {
   if (!active || !payload || payload.length === 0) return null;
   return (
     <div className="tooltip">
@@ -251,7 +260,7 @@ function ChartTip({ x, xUnit, active, label, payload }: ChartTipProps) {
       </div>
       {payload.map((line) => (
         <div key={String(line.name)}>
-          {String(line.name)} {typeof line.value === 'number' ? number(line.value) : null}
+          {String(line.name)} {typeof line.value === 'number' ? show(line.value) : null}
         </div>
       ))}
     </div>

@@ -81,6 +81,15 @@ describe('histogram', () => {
     ).toEqual([0, 50, 100]);
   });
 
+  it('gives whole numbers whole edges that do not overlap', () => {
+    const bins = histogram(Array.from({ length: 120 }, (_unused, at) => at));
+    expect(bins.slice(0, 2)).toEqual([
+      { from: 0, to: 19, count: 20 },
+      { from: 20, to: 39, count: 20 },
+    ]);
+    expect(bins.every(({ from, to }) => Number.isInteger(from) && Number.isInteger(to))).toBe(true);
+  });
+
   it('takes steps of finished episodes only', () => {
     expect(stepValues([rowOf(7, 1), rowOf(9, 1, { status: 'pending', steps: null })])).toEqual([7]);
   });

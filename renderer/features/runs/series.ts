@@ -46,7 +46,10 @@ export interface Bin {
   readonly count: number;
 }
 
-/** Equal bins that begin at round numbers; whole numbers with few distinct values get one bin each (from = to). */
+/**
+ * Equal bins that begin at round numbers. Whole numbers get whole edges: few distinct ones a bin each (from = to),
+ * many of them bins such as 0 to 49 and 50 to 99.
+ */
 export function histogram(values: readonly number[], greatestBins = 24): Bin[] {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return [];
@@ -55,13 +58,15 @@ export function histogram(values: readonly number[], greatestBins = 24): Bin[] {
     least = Math.min(least, value);
     greatest = Math.max(greatest, value);
   }
-  if (finite.every(Number.isInteger) && greatest - least < greatestBins) {
+  const isWhole = finite.every(Number.isInteger);
+  if (isWhole && greatest - least < greatestBins) {
     const counts = Array.from({ length: greatest - least + 1 }, () => 0);
     for (const value of finite) counts[value - least] = (counts[value - least] ?? 0) + 1;
     return counts.map((count, at) => ({ from: least + at, to: least + at, count }));
   }
   const wanted = Math.min(greatestBins, Math.max(4, Math.ceil(Math.sqrt(finite.length))));
-  const width = niceWidth((greatest - least) / wanted);
+  const nice = niceWidth((greatest - least) / wanted);
+  const width = isWhole ? Math.ceil(nice) : nice;
   const start = Math.floor(least / width) * width;
   const counts = Array.from({ length: Math.floor((greatest - start) / width) + 1 }, () => 0);
   for (const value of finite) {
@@ -69,7 +74,9 @@ export function histogram(values: readonly number[], greatestBins = 24): Bin[] {
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   const edge = (at: number): number => Number((start + at * width).toPrecision(12));
-  return counts.map((count, at) => ({ from: edge(at), to: edge(at + 1), count }));
+  // A bin of whole numbers ends at the last one it holds.
+  const last = isWhole ? 1 : 0;
+  return counts.map((count, at) => ({ from: edge(at), to: edge(at + 1) - last, count }));
 }
 
 /** The next of 1, 2, 5 times a power of ten, so that bins begin at round numbers. */
