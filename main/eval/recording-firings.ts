@@ -30,10 +30,7 @@ export class FiringLog {
     this.#scratch = scratch;
     this.#clock = clock;
     this.#startedMs = clock.monotonic();
-    // The copy is what is kept: the node may reuse its buffer.
-    this.#values = new ValueSummariser((bytes) =>
-      scratch.append(recordingFiles.blobs, Uint8Array.prototype.slice.call(bytes)),
-    );
+    this.#values = new ValueSummariser((bytes) => scratch.append(recordingFiles.blobs, bytes));
   }
 
   get lines(): number {

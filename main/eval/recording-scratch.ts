@@ -31,7 +31,10 @@ export interface ScratchOptions {
 
 interface ScratchFile {
   readonly name: string;
-  parts: Uint8Array[];
+  /** Filled, not yet written. */
+  blocks: Buffer[];
+  block: Buffer;
+  used: number;
   gathered: number;
   /** Bytes accepted so far: where the next ones begin. */
   length: number;
@@ -69,7 +72,7 @@ export class RecordingScratch {
     return [...this.#files.values()].reduce((sum, file) => sum + file.length, 0);
   }
 
-  /** Where the bytes begin in the file; null when they are left out. The bytes must not change afterwards. */
+  /** Copies the bytes; answers where they begin in the file, null when they are left out. */
   append(name: string, bytes: Uint8Array): number | null {
     if (this.#failure !== undefined) return null;
     const file = this.#fileNamed(name);
@@ -81,7 +84,9 @@ export class RecordingScratch {
       return null;
     }
     const at = file.length;
-    file.parts.push(bytes);
+    if (file.used + bytes.length > file.block.length) nextBlock(file, bytes.length);
+    file.block.set(bytes, file.used);
+    file.used += bytes.length;
     file.gathered += bytes.length;
     file.length += bytes.length;
     this.#waiting += bytes.length;
@@ -99,7 +104,7 @@ export class RecordingScratch {
 
   /** Leaves nothing behind. */
   async discard(): Promise<void> {
-    for (const file of this.#files.values()) file.parts = [];
+    for (const file of this.#files.values()) empty(file);
     await this.#writing;
     await this.#close();
     if (this.#isOpen) await this.#fileSystem.removeFolder(this.folder);
@@ -108,23 +113,23 @@ export class RecordingScratch {
   #fileNamed(name: string): ScratchFile {
     const known = this.#files.get(name);
     if (known) return known;
-    const file = { name, parts: [], gathered: 0, length: 0, handle: undefined };
+    const file = { name, blocks: [], block: noBlock, used: 0, gathered: 0, length: 0, handle: undefined };
     this.#files.set(name, file);
     return file;
   }
 
   #write(file: ScratchFile): void {
-    if (file.parts.length === 0) return;
-    const bytes = file.parts.length === 1 ? (file.parts[0] as Uint8Array) : Buffer.concat(file.parts);
-    file.parts = [];
-    file.gathered = 0;
+    if (file.gathered === 0) return;
+    const blocks = [...file.blocks, file.block.subarray(0, file.used)];
+    const gathered = file.gathered;
+    empty(file);
     this.#writing = this.#writing.then(async () => {
       try {
-        if (this.#failure === undefined) await this.#append(file, bytes);
+        for (const block of blocks) if (this.#failure === undefined) await this.#append(file, block);
       } catch (error) {
         this.#failure ??= toStudioError(error, 'io_failed');
       } finally {
-        this.#waiting -= bytes.length;
+        this.#waiting -= gathered;
       }
     });
   }
@@ -147,4 +152,22 @@ export class RecordingScratch {
       });
     }
   }
+}
+
+const blockBytes = 512 * 2 ** 10;
+const noBlock = Buffer.alloc(0);
+
+function nextBlock(file: ScratchFile, neededBytes: number): void {
+  if (file.used > 0) file.blocks.push(file.block.subarray(0, file.used));
+  // The first one is small: most logs are.
+  const size = file.block.length === 0 ? blockBytes / 8 : blockBytes;
+  file.block = Buffer.allocUnsafeSlow(Math.max(size, neededBytes));
+  file.used = 0;
+}
+
+function empty(file: ScratchFile): void {
+  file.blocks = [];
+  file.block = noBlock;
+  file.used = 0;
+  file.gathered = 0;
 }

@@ -71,7 +71,15 @@ async function select(
 ): Promise<{ context: ExportContext; rows: ReturnType<typeof episodeRows> }> {
   const run = await runs.read(folder);
   const rows = episodeRows(run, ordinals);
-  return { context: { record: run.record, summary: summaryOf(run, ordinals), filter }, rows };
+    const context = {
+    record: run.record,
+    filter,
+    // Only some forms show numbers of the whole, and those of a large run take a second.
+    get summary() {
+      return summaryOf(run, ordinals);
+    },
+  };
+  return { context, rows };
 }
 
 /** Numbers of the rows that are exported: a filtered file must not carry those of the whole run. */
