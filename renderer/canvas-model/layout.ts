@@ -38,7 +38,6 @@ const options = {
   'elk.spacing.nodeNode': '28',
   'elk.layered.spacing.nodeNodeBetweenLayers': '64',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
-  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
   'elk.separateConnectedComponents': 'true',
   'elk.spacing.componentComponent': '60',
 };

@@ -99,7 +99,7 @@ function Port({ handle, side }: { readonly handle: GraphHandle; readonly side: '
         id={name}
         className={`port ${wireClass(wireType)}${isList ? ' list' : ''}${required ? ' required' : ''}`}
       />
-      <span className="clip">{name}</span>
+      <span>{name}</span>
     </span>
   );
 }
@@ -108,7 +108,7 @@ function NewPort() {
   return (
     <span className="port-name in new" title="Draw a wire here to make a port for it">
       <Handle type="target" position={Position.Left} id={newPortHandle} className="port new" />
-      <span className="clip">new port</span>
+      <span>new port</span>
     </span>
   );
 }
