@@ -9,8 +9,7 @@ import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { formatCount, formatMetricValue } from '../../ui/format.ts';
 import type { GridColumn } from '../../ui/grid-types.ts';
 import { Skeleton } from '../../ui/page.tsx';
-import { decimalsOf } from '../../ui/format.ts';
-import { signed, toneOf } from './difference-text.ts';
+import { toneOf } from './difference-text.ts';
 import { Toned } from './difference.tsx';
 import { PairBar } from './pair-bar.tsx';
 import type { PairView } from './pair.ts';
@@ -170,7 +169,7 @@ function flipColumns(metric: MetricDefinition): GridColumn<FlipView>[] {
   const name = (row: FlipView): string =>
     `${row.episodeId ?? row.episodeIndex ?? row.baselineOrdinal}${row.repeat > 0 ? ` (repeat ${row.repeat})` : ''}`;
   const difference = (row: FlipView): string =>
-    signed(row.difference, Math.min(3, decimalsOf(row.difference)));
+    `${row.difference > 0 ? '+' : row.difference < 0 ? '−' : ''}${number(Math.abs(row.difference))}`;
   const recorded = (row: FlipView): string =>
     row.baselineRecorded && row.otherRecorded
       ? 'both'

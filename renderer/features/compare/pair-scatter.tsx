@@ -18,7 +18,7 @@ import { decimalsOf, formatCount, formatDecimal } from '../../ui/format.ts';
 import { useLoad } from '../../ui/use-request.ts';
 import { ChartFrame } from '../runs/chart-frame.tsx';
 import type { PairView } from './pair.ts';
-import { markSize, scatterMarks, type Mark } from './scatter-points.ts';
+import { markSize, roundRange, scatterMarks, type Mark } from './scatter-points.ts';
 
 const number = (value: number): string => formatDecimal(value, Math.min(3, decimalsOf(value)));
 const axis = {
@@ -43,9 +43,8 @@ export function PairScatter({ pair, metric }: PairScatterProps) {
   );
   const drawn = useMemo(() => (loaded.value ? scatterMarks(loaded.value) : null), [loaded.value]);
   if (loaded.error) return <ErrorCallout title="The pairs could not be read." error={loaded.error} />;
-  const low = drawn?.low ?? 0;
-  const high = drawn && drawn.high > low ? drawn.high : low + 1;
-  const domain: [number, number] = [low, high];
+  const domain = roundRange(drawn?.low ?? 0, drawn?.high ?? 1);
+  const [low, high] = domain;
   const data = (drawn?.marks ?? []).map((mark) => ({ ...mark, size: markSize(mark.count) }));
   return (
     <>

@@ -9,7 +9,7 @@ import { useAction, useLoad } from '../../ui/use-request.ts';
 import { PairBar } from './pair-bar.tsx';
 import type { PairView } from './pair.ts';
 
-const mostShown = 200;
+const mostShown = 50;
 
 export function ParallelView({ pair }: { readonly pair: PairView }) {
   const { client } = useStudio();

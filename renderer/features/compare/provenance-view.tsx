@@ -75,7 +75,11 @@ export function ProvenanceView({ pair, isOnlyDifferent, onOnlyDifferent }: Prove
                     </th>
                     {row.values.map((value, at) => (
                       <td key={runIds[at]} className="words">
-                        {value ?? <span className="faint">unknown</span>}
+                        {value ?? (
+                          <span className="faint" title="Not known, or not set">
+                            –
+                          </span>
+                        )}
                       </td>
                     ))}
                   </tr>

@@ -1,7 +1,7 @@
 // No pair is lost on the way to the chart, and the chart never gets more than it can draw.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { greatestMarks, scatterMarks } from './scatter-points.ts';
+import { greatestMarks, roundRange, scatterMarks } from './scatter-points.ts';
 
 const pointOf = (baseline: number, other: number, at: number) => ({
   baseline,
@@ -44,6 +44,13 @@ describe('scatter', () => {
       ),
       { seed: 4, numRuns: 20 },
     );
+  });
+
+  it('has axes that end at round numbers', () => {
+    expect(roundRange(0, 1)).toEqual([0, 1]);
+    expect(roundRange(0.02, 13.77)).toEqual([0, 15]);
+    expect(roundRange(-3.2, 4.1)).toEqual([-4, 5]);
+    expect(roundRange(2, 2)).toEqual([2, 3]);
   });
 
   it('draws counted cells at their centres', () => {

@@ -72,5 +72,15 @@ function merged(marks: readonly Mark[]): Mark[] {
   return [...byPlace.values()];
 }
 
+/** Ends of an axis at round numbers; zero is kept when it is near. */
+export function roundRange(low: number, high: number): [number, number] {
+  if (!(high > low)) return [low, low + 1];
+  const from = low >= 0 && low < high / 4 ? 0 : low;
+  const power = 10 ** Math.floor(Math.log10(high - from));
+  const unit = (high - from) / power < 3 ? power / 4 : power;
+  const rounded = (value: number): number => Number(value.toPrecision(12));
+  return [rounded(Math.floor(from / unit) * unit), rounded(Math.ceil(high / unit) * unit)];
+}
+
 /** Area grows with the count, bounded so that no mark hides the chart. */
 export const markSize = (count: number): number => Math.min(1200, 24 + 12 * (count - 1));

@@ -25,6 +25,12 @@ describe('graph picture', () => {
   });
 
   it('is empty for an empty graph', () => {
-    expect(graphPicture({ nodes: [], edges: [] })).toEqual({ viewBox: '0 0 1 1', nodes: [], edges: [] });
+    expect(graphPicture({ nodes: [], edges: [] })).toEqual({
+      viewBox: '0 0 1 1',
+      width: 1,
+      height: 1,
+      nodes: [],
+      edges: [],
+    });
   });
 });

@@ -8,6 +8,8 @@ const margin = 24;
 
 export interface GraphPicture {
   readonly viewBox: string;
+  readonly width: number;
+  readonly height: number;
   readonly nodes: readonly {
     readonly id: string;
     readonly label: string;
@@ -41,7 +43,10 @@ export function graphPicture(graph: Pick<GraphDefinition, 'nodes' | 'edges'>): G
     nodes.length === 0
       ? '0 0 1 1'
       : `${left - margin} ${top - margin} ${right - left + 2 * margin} ${bottom - top + 2 * margin}`;
-  return { viewBox, nodes, edges };
+  const isEmpty = nodes.length === 0;
+  const width = isEmpty ? 1 : right - left + 2 * margin;
+  const height = isEmpty ? 1 : bottom - top + 2 * margin;
+  return { viewBox, width, height, nodes, edges };
 }
 
 const shortened = (label: string): string =>

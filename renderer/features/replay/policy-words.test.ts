@@ -5,7 +5,7 @@ import { policyWords } from './policy-words.ts';
 describe('recording policies', () => {
   it('say what they keep', () => {
     expect(policyWords('none')).toContain('nothing is kept');
-    expect(policyWords('failures')).toContain('did not complete');
+    expect(policyWords('failures')).toContain('success 0');
     expect(policyWords('sample:12')).toContain('sample of 12 episodes');
     expect(policyWords('all')).toContain('“all”');
   });

@@ -130,7 +130,7 @@ function columnsOf(metric: string | undefined): GridColumn<RecordedEpisode>[] {
     {
       id: 'status',
       header: 'Outcome',
-      width: 96,
+      width: 112,
       cell: (row) => <Status status={row.status} />,
       text: (row) => row.status,
     },

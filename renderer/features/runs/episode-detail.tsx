@@ -1,8 +1,9 @@
 // The open episode: result, metrics, error with its last words, every attempt, and the raw record.
-import { ChevronLeft, ChevronRight, RotateCcw, X } from 'lucide-react';
+import { ChevronLeft, ChevronRight, CirclePlay, RotateCcw, X } from 'lucide-react';
 import { useState } from 'react';
 import type { MetricDefinition } from '#contract/nodeset.ts';
 import type { EpisodeAttempt, EpisodeRow } from '#contract/run.ts';
+import { formatAddress, home } from '../../store/address.ts';
 import type { RunSession } from '../../store/run-session.ts';
 import { useCommand, useStudio } from '../../store/use-studio.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -76,15 +77,24 @@ export function EpisodeDetail({ session, state, ordinal, row, onStep, onClose }:
       </header>
       {row ? <RowFacts row={row} state={state} /> : <Skeleton lines={5} label="Reading the episode" />}
       {row && row.status !== 'pending' && row.status !== 'running' ? (
-        <button
-          type="button"
-          className="button"
-          disabled={again.action.isBusy}
-          onClick={() => again.run([row])}
-        >
-          <RotateCcw size={13} aria-hidden="true" />
-          Run this again as a new run
-        </button>
+        <div className="row wrap">
+          <a
+            className="button"
+            href={formatAddress({ ...home, page: 'replay', run: session.runId, episode: ordinal })}
+          >
+            <CirclePlay size={13} aria-hidden="true" />
+            Open replay
+          </a>
+          <button
+            type="button"
+            className="button"
+            disabled={again.action.isBusy}
+            onClick={() => again.run([row])}
+          >
+            <RotateCcw size={13} aria-hidden="true" />
+            Run this again as a new run
+          </button>
+        </div>
       ) : null}
       {again.action.error ? <ErrorCallout title="The run did not start." error={again.action.error} /> : null}
       {attempts.error ? (
