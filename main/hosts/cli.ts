@@ -9,6 +9,7 @@ import type { CommandContext } from './cli/context.ts';
 import { addEvalCommands } from './cli/eval-command.ts';
 import { exitCodes } from './cli/exit-codes.ts';
 import type { OutputStreams } from './cli/output.ts';
+import { addParallelCheckCommand } from './cli/parallel-check-command.ts';
 import { addReplayCommand } from './cli/replay-command.ts';
 import { addRunCommands } from './cli/run-commands.ts';
 import { addServeCommand } from './cli/serve-command.ts';
@@ -37,6 +38,7 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
   addEvalCommands(program, context);
   addRunCommands(program, context);
   addCompareCommand(program, context);
+  addParallelCheckCommand(program, context);
   addReplayCommand(program, context);
   addCatalogCommands(program, context);
   addServeCommand(program, context);

@@ -15,13 +15,13 @@ export function addEvalCommands(program: Command, context: CommandContext): void
     .command('eval')
     .description('Evaluate a graph over the episodes of a split')
     .argument('<graph>', 'name of a graph, or a path');
-  for (const flag of evalFlags) command.addOption(optionOf(flag));
+  addEvalFlags(command);
   command
     .option('--queue', 'wait in the queue when another run or Play holds the engine')
     .option('--dry-run', 'check everything and start nothing')
     .action(async (graph: string, options: Record<string, unknown>) => {
       const { queue, dryRun } = options as { queue?: boolean; dryRun?: boolean };
-      const readOptions = (): EvalConfig => parseConfig(graphReference(graph), flagValues(options));
+      const readOptions = (): EvalConfig => configOf(graph, options);
       await runCommand(context, program.opts<GlobalOptions>(), async (client, output) => {
         const config = readOptions();
         if (dryRun) return preflight(client, output, config);
@@ -41,6 +41,16 @@ export function addEvalCommands(program: Command, context: CommandContext): void
         return watch.until(runId);
       });
     });
+}
+
+/** The flags of the configuration, for every command that starts runs. */
+export function addEvalFlags(command: Command): void {
+  for (const flag of evalFlags) command.addOption(optionOf(flag));
+}
+
+/** Throws `invalid_input` with the flag that is wrong. */
+export function configOf(graph: string, options: Readonly<Record<string, unknown>>): EvalConfig {
+  return parseConfig(graphReference(graph), flagValues(options));
 }
 
 async function start(

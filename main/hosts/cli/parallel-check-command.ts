@@ -1,0 +1,81 @@
+// `agentcanvas parallel-check GRAPH`: the same episodes with several numbers of workers, and every difference.
+import type { Command } from 'commander';
+import { setTimeout as wait } from 'node:timers/promises';
+import { StudioError } from '../../base/errors.ts';
+import type { Client } from './client.ts';
+import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
+import { addEvalFlags, configOf } from './eval-command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { table, type Output } from './output.ts';
+
+const askEveryMs = 200;
+
+export function addParallelCheckCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('parallel-check')
+    .description('Run the same episodes with several numbers of workers and list every difference')
+    .argument('<graph>', 'name of a graph, or a path')
+    .option('--counts <list>', 'numbers of workers; default: 1 and --workers, or 1 and 4')
+    .option('--check-episodes <n>', 'how many episodes', '20');
+  addEvalFlags(command);
+  command.action(async (graph: string, options: Record<string, unknown>) =>
+    runCommand(context, program.opts<GlobalOptions>(), async (client, output) => {
+      const config = configOf(graph, options);
+      const workerCounts = countsOf(options['counts'], config.workerCount);
+      const episodes = Number(options['checkEpisodes']);
+      const { runIds } = await client.request('runs.parallelCheck', { config, episodes, workerCounts });
+      output.emit({ event: 'parallel_check.started', run_ids: runIds, worker_counts: workerCounts });
+      for (const [place, runId] of runIds.entries()) {
+        output.print(`${runId}  ${workerCounts[place] ?? ''} workers`);
+        await untilEnded(client, runId);
+      }
+      const [baselineRun = '', ...others] = runIds;
+      let total = 0;
+      for (const otherRun of others)
+        total += await printDifferences(client, { baselineRun, otherRun }, output);
+      return total === 0 ? exitCodes.ok : exitCodes.someWithoutVerdict;
+    }),
+  );
+}
+
+function countsOf(given: unknown, workers: number): number[] {
+  if (typeof given !== 'string') return [1, workers > 1 ? workers : 4];
+  const counts = given.split(',').map(Number);
+  if (counts.length >= 2 && counts.every((count) => Number.isInteger(count) && count > 0)) return counts;
+  throw new StudioError('invalid_input', '--counts takes two or more whole numbers, for example 1,4.');
+}
+
+async function untilEnded(client: Client, runId: string): Promise<void> {
+  const goingOn = new Set(['queued', 'preparing', 'running', 'stopping']);
+  for (;;) {
+    const { record } = await client.request('runs.get', { runId });
+    if (record.status.startsWith('completed')) return;
+    if (!goingOn.has(record.status))
+      throw new StudioError('conflict', `Run ${runId} is ${record.status}: there is nothing to compare.`);
+    await wait(askEveryMs);
+  }
+}
+
+async function printDifferences(
+  client: Client,
+  pair: { readonly baselineRun: string; readonly otherRun: string },
+  output: Output,
+): Promise<number> {
+  const found = await client.request('runs.parallelDifferences', { ...pair, limit: 1000 });
+  output.emit({ event: 'parallel_check.compared', ...pair, ...found });
+  const { baseline, other } = found.episodesPerSecond;
+  const rates = [baseline, other].map((rate) => (rate === null ? '—' : rate.toFixed(2))).join(' and ');
+  output.print(`${found.pairs} pairs, ${found.total} differences; ${rates} episodes a second`);
+  const shown = (value: string | number | null): string => String(value ?? '—');
+  const rows = found.rows
+    .slice(0, 50)
+    .map((row) => [
+      row.episodeId ?? String(row.episodeIndex ?? ''),
+      row.field,
+      shown(row.baseline),
+      shown(row.other),
+    ]);
+  if (rows.length > 0)
+    for (const line of table([['episode', 'field', 'baseline', 'other'], ...rows])) output.print(line);
+  return found.total;
+}
