@@ -1,4 +1,5 @@
 // What a graph is made of and what its environments offer: everything the form needs to draw itself.
+import { toStudioError } from '../base/errors.ts';
 import type { GraphDefinition } from '../contract/graph.ts';
 import type { Introspection } from '../contract/requests.ts';
 import type { NodesetRegistry } from '../nodeset/ports.ts';
@@ -27,6 +28,7 @@ export async function introspect(
   const { graphs, registry, machine } = ports;
   const { item, definition } = await graphs.load(request.ref);
   const names = requiredNodesets(definition);
+  if (request.load) await loadUnknown(registry, names, request.signal);
   const summaries = registry.list().filter(({ name }) => names.includes(name));
   return {
     graph: item,
@@ -38,6 +40,29 @@ export async function introspect(
     stepBudget: definition.step_budget ?? definition.maxIterations ?? null,
     suggestedWorkers: suggestedWorkers(names, registry, machine),
   };
+}
+
+/**
+ * Nothing can be said of nodesets without their manifests; one put there since the last scan is found. Code that
+ * nobody trusts is refused aloud; other failures stand in the nodesets' summaries.
+ */
+async function loadUnknown(
+  registry: NodesetRegistry,
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const isFound = (name: string): boolean => registry.list().some((summary) => summary.name === name);
+  if (!names.every(isFound)) await registry.scan();
+  const unknown = names.filter((name) => isFound(name) && !registry.manifest(name));
+  await Promise.all(
+    unknown.map(async (name) => {
+      try {
+        await registry.load(name, signal ? { signal } : {});
+      } catch (error) {
+        if (toStudioError(error).code === 'untrusted') throw error;
+      }
+    }),
+  );
 }
 
 async function environmentsOf(
