@@ -2,7 +2,7 @@
 // the design of the seeds: same interpreter, same environment, same actions. BENCH_PYTHON names the interpreter
 // (default python3); BENCH_ENVIRONMENTS, BENCH_COUNTS, BENCH_ROUNDS and BENCH_WINDOW_MS choose a part.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../main/base/clock.ts';
@@ -64,6 +64,7 @@ const settings = { python, rounds, windowMs, foreignShareLimit, scratch, hasFast
   for (const environment of measurable)
     for (const count of counts)
       cells.push(await measureCell({ layer, ping, environment, count, ...settings }));
+  rmSync(scratch, { recursive: true, force: true });
   saveResult('python', { python, packages, rounds, windowMs, executor, cells });
 }
 

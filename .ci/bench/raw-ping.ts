@@ -12,6 +12,8 @@ if (import.meta.main) {
   const server = createServer((socket) => {
     socket.on('data', (chunk) => socket.write(chunk));
     socket.on('error', () => socket.destroy());
+    // Its only connection: also when the one who asks was killed.
+    socket.once('close', () => process.exit());
   });
   server.listen(process.argv[2], () => process.stdout.write('ready\n'));
 }

@@ -35,6 +35,8 @@ def encode(value):
         return value.item()
     if isinstance(value, dict):
         return {name: encode(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [encode(item) for item in value]
     return value
 
 
