@@ -23,7 +23,7 @@ export function createPlayHandlers(services: HandlerServices): Pick<Handlers, Ca
   };
   return {
     'play.state': async () => ({ view: play.view, nodes: [...play.nodes] }),
-    'play.prepare': async ({ definition }) => play.prepare(definition),
+    'play.prepare': async ({ definition, graph }) => play.prepare(definition, graph),
     'play.start': async (request) => {
       await refuseUntrusted(request.definition, request.graph.ref);
       return play.start(request);

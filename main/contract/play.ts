@@ -115,6 +115,8 @@ export const viewerFrame = z.object({
 });
 export type ViewerFrame = z.infer<typeof viewerFrame>;
 
+/** `ref` is null for a graph that has no file yet. */
+const playedGraph = z.strictObject({ name: z.string(), ref: z.string().nullable() });
 const savedGraph = z.object({ ref: z.string(), text: z.string(), diagnostics: z.array(diagnostic) });
 const panelAddress = { nodeset: z.string(), name: z.string() };
 
@@ -140,12 +142,15 @@ export const canvasRequests = {
   },
   'play.state': { input: nothing, output: z.object({ view: playView, nodes: z.array(playedNode) }) },
   /** Starts the processes the graph needs and reads its environments, without running anything. */
-  'play.prepare': { input: z.strictObject({ definition: graphDefinition }), output: playView },
+  'play.prepare': {
+    input: z.strictObject({ definition: graphDefinition, graph: playedGraph }),
+    output: playView,
+  },
   /** Takes the guard; throws `guard_busy` while a batch or another Play has it. */
   'play.start': {
     input: z.strictObject({
       definition: graphDefinition,
-      graph: z.strictObject({ name: z.string(), ref: z.string().nullable() }),
+      graph: playedGraph,
       seed: z.number().int().min(0).max(0xffff_ffff).default(0),
       stepBudget: z.number().int().min(1).nullable().default(null),
       stepDelayMs: z.number().min(0).max(60_000).default(0),

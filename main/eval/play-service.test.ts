@@ -108,13 +108,13 @@ describe('Play', () => {
     const lease = bench.guard.acquire({ kind: 'eval', id: 'r1', label: 'night run' });
     await until(({ isPrepared }) => !isPrepared);
     expect(() => start()).toThrow(/night run/);
-    expect(() => play.prepare(random)).toThrow(/night run/);
+    expect(() => play.prepare(random, { name: 'random', ref: null })).toThrow(/night run/);
     expect(play.view.status).toBe('finished');
     lease[Symbol.dispose]();
   });
 
   it('loads an environment without playing, and its panel chooses the episode', async () => {
-    play.prepare(random);
+    play.prepare(random, { name: 'random', ref: null });
     const view = await until(({ status }) => status === 'idle');
     const [panel] = view.panels;
     expect(bench.guard.holder).toBeNull();
@@ -145,6 +145,44 @@ describe('Play', () => {
       steps: 1,
     });
     expect(bench.guard.holder).toBeNull();
+  });
+
+  it('goes back to a kept step: containers and counter as they were, and on from there', async () => {
+    const counting = parseGraph(
+      JSON.stringify({
+        name: 'counting',
+        step_budget: 6,
+        eval_graph: false,
+        nodes: [
+          { id: 'seed', type: 'nullSource', config: { wire_type: 'TEXT' } },
+          {
+            id: 'in',
+            type: 'iterIn',
+            config: { pairedWith: 'out', initPorts: [{ name: 'text', wire_type: 'TEXT' }] },
+          },
+          { id: 'log', type: 'historyLog', config: {} },
+          {
+            id: 'out',
+            type: 'iterOut',
+            config: { pairedWith: 'in', ports: [{ name: 'step', wire_type: 'ANY' }] },
+          },
+        ],
+        edges: [
+          { id: '1', source: 'seed', target: 'in', sourceHandle: 'value', targetHandle: 'init_text' },
+          { id: '2', source: 'in', target: 'out', sourceHandle: 'step', targetHandle: 'step' },
+        ],
+        containers: [{ id: 'graph_state', states: { seen: { type: 'counter' } } }],
+        access_grants: [{ id: 'g', node_id: 'log', container_id: 'graph_state' }],
+      }),
+    );
+    start({ definition: counting, stepBudget: null, first: 'iteration' });
+    await until(({ status }) => status === 'paused');
+    await play.step('iteration');
+    expect(play.view).toMatchObject({ step: 2, checkpoints: [1, 2], stepBudget: 6 });
+    expect(play.restore(1)).toMatchObject({ status: 'paused', step: 1, checkpoints: [1] });
+    expect(() => play.restore(5)).toThrow(/not kept/);
+    play.resume();
+    expect((await until(({ status }) => status === 'finished')).result).toMatchObject({ steps: 6 });
   });
 
   it('refuses a graph with errors before it takes the guard, and stops while it prepares', async () => {

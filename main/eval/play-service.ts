@@ -91,7 +91,7 @@ export class PlayService implements AsyncDisposable {
   }
 
   /** Throws `guard_busy` while a batch runs and `conflict` while a Play does. The rest is told by events. */
-  prepare(definition: GraphDefinition): PlayView {
+  prepare(definition: GraphDefinition, graph: PlayStart['graph']): PlayView {
     this.#refuseWhileBusy();
     const { holder } = this.#ports.guard;
     if (holder) {
@@ -99,7 +99,9 @@ export class PlayService implements AsyncDisposable {
         details: { holder },
       });
     }
-    this.#begin(definition, async () => this.#setStatus('idle'));
+    const { graphName, graphRef } = this.#about;
+    if (graph.name !== graphName || graph.ref !== graphRef) this.#forget(graph, null, 0);
+    this.#begin(definition, async () => this.#end('idle'));
     return this.view;
   }
 
@@ -109,16 +111,8 @@ export class PlayService implements AsyncDisposable {
     const { definition, graph, seed, stepDelayMs } = request;
     refuseInvalid(definition, this.#ports.registry);
     this.#lease = this.#ports.guard.acquire({ kind: 'canvas', id: graph.name, label: graph.name });
-    this.#about = {
-      executionId: `play/${++this.#count}`,
-      graphName: graph.name,
-      graphRef: graph.ref,
-      seed,
-    };
+    this.#forget(graph, `play/${++this.#count}`, seed);
     this.#delay = { stepDelayMs };
-    this.#result = null;
-    this.#runner = null;
-    this.#watch = new PlayWatch(() => this.#tellLater());
     this.#begin(definition, (session, signal) => this.#run(session, request, signal));
     return this.view;
   }
@@ -196,6 +190,14 @@ export class PlayService implements AsyncDisposable {
     await this.#work;
     await this.#closeSession();
     this.#timer?.[Symbol.dispose]();
+  }
+
+  /** The last Play is over and done with. */
+  #forget({ name, ref }: PlayStart['graph'], executionId: string | null, seed: number): void {
+    this.#about = { executionId, graphName: name, graphRef: ref, seed };
+    this.#result = null;
+    this.#runner = null;
+    this.#watch = new PlayWatch(() => this.#tellLater());
   }
 
   /** Opens the session if there is no fitting one, then goes on with `next`. */

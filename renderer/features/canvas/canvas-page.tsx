@@ -44,7 +44,10 @@ export function CanvasPage() {
         event.preventDefault();
         setDropping(true);
       }}
-      onDragLeave={(event) => event.currentTarget === event.target && setDropping(false)}
+      onDragLeave={(event) => {
+        const to = event.relatedTarget;
+        if (!(to instanceof Node && event.currentTarget.contains(to))) setDropping(false);
+      }}
       onDrop={onDrop}
     >
       {importing.error ? (

@@ -82,7 +82,13 @@ export function usePlayControls(validation: Validation): PlayControls {
       if (isLive) take(() => client.request('play.stop', { now: view?.status === 'stopping' }));
     },
     restore: (step) => take(() => client.request('play.restore', { step })),
-    prepare: () => take(() => client.request('play.prepare', { definition: editor.root })),
+    prepare: () =>
+      take(() =>
+        client.request('play.prepare', {
+          definition: editor.root,
+          graph: { name: saved.name, ref: saved.ref },
+        }),
+      ),
     release: () => take(() => client.request('play.release', {})),
   };
 }

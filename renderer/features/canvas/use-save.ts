@@ -43,10 +43,15 @@ export function useSave(): Saving {
   };
   const saveCopy = (name: string): void => {
     const { saved } = editor.store.getState();
-    const definition = { ...editor.root, ...(saved.ref === null && { name: editor.root.name || name }) };
+    const { root } = editor;
+    const definition = { ...root, ...(saved.ref === null && { name: root.name || name }) };
     action.run(async () => {
       const { ref } = await client.request('graphs.saveCopy', { name, originalText: saved.text, definition });
-      dropDraft(localStorage, saved.ref);
+      // What was edited meanwhile stays a draft of the old graph.
+      if (editor.root === root) {
+        editor.markSaved({ ...saved, definition: root });
+        dropDraft(localStorage, saved.ref);
+      }
       setAsks(null);
       navigation.go({ page: 'canvas', graph: ref });
     });
