@@ -4,7 +4,7 @@ import type { OpenedRecording } from '#contract/replay.ts';
 import { formatAddress, home } from '../../store/address.ts';
 import { formatCount, formatMetricValue } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
-import { Warning } from '../../ui/error-callout.tsx';
+import { ErrorCallout, Warning } from '../../ui/error-callout.tsx';
 import { assetUrl } from './asset-url.ts';
 import { EpisodeMap } from './episode-map.tsx';
 import { stepWithin } from './playback.ts';
@@ -102,6 +102,13 @@ export function Stage({ recording, opened, step, stream, onStream }: StageProps)
           <Fact key={name} name={name} value={formatMetricValue(value).text} />
         ))}
       </dl>
+      {steps.error ? (
+        <ErrorCallout title="The steps could not be read." error={steps.error}>
+          <button type="button" className="button" onClick={() => steps.invalidate()}>
+            Try again
+          </button>
+        </ErrorCallout>
+      ) : null}
       {opened.errorMessage ? <Warning>{opened.errorMessage}</Warning> : null}
       {opened.isCut ? (
         <Warning>The recording reached its size limit: later steps were not kept.</Warning>

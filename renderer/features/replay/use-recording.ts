@@ -5,6 +5,7 @@ import type { OpenedRecording, RecordedStep } from '#contract/replay.ts';
 import { useStudio } from '../../store/use-studio.tsx';
 import { useLoad, type Loaded } from '../../ui/use-request.ts';
 import { PagedRows } from '../runs/paged-rows.ts';
+import { readWholePage } from './read-steps.ts';
 
 export interface EpisodePlace {
   readonly runId: string;
@@ -20,7 +21,7 @@ export interface Recording {
 }
 
 const indexingEveryMs = 700;
-const pageSize = 100;
+const pageSize = 50;
 /** Steps read before they are needed. */
 const ahead = 40;
 
@@ -44,9 +45,14 @@ export function useRecording(runId: string | null, ordinal: number | null, step:
     () =>
       new PagedRows<RecordedStep>(async (fromStep, limit, signal) => {
         if (!place) return { rows: [], total: 0 };
-        const read = await client.request('replay.steps', { ...place, fromStep, limit }, signal);
+        const rows = await readWholePage(
+          async (from, most) =>
+            (await client.request('replay.steps', { ...place, fromStep: from, limit: most }, signal)).steps,
+          fromStep,
+          limit,
+        );
         // How many there are is known from opening it, and grows while the log is indexed.
-        return { rows: read.steps, total: Number.POSITIVE_INFINITY };
+        return { rows, total: Number.POSITIVE_INFINITY };
       }, pageSize),
     [client, place],
   );
