@@ -32,7 +32,7 @@ beforeAll(async () => {
       `run ${shift}`,
       '--json',
     );
-    expect([imported.code, imported.stderr]).toEqual([0, '']);
+    if (imported.code !== 0 || imported.stderr !== '') throw new Error(imported.stderr);
     runs.push(String(imported.events.at(-1)?.['run_id']));
   }
 }, 90_000);
