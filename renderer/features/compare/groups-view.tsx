@@ -6,10 +6,10 @@ import { useStudio } from '../../store/use-studio.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { Segments } from '../../ui/field.tsx';
-import { formatCount } from '../../ui/format.ts';
+import { formatCount, formatMetricValue } from '../../ui/format.ts';
 import type { GridColumn } from '../../ui/grid-types.ts';
 import { Skeleton } from '../../ui/page.tsx';
-import { formatDifference, formatMean, toneOf } from './difference-text.ts';
+import { formatMean, toneOf } from './difference-text.ts';
 import { Toned } from './difference.tsx';
 import { PairBar } from './pair-bar.tsx';
 import type { PairView } from './pair.ts';
@@ -79,8 +79,11 @@ function Groups({ pair, metric }: { readonly pair: PairView; readonly metric: Me
 }
 
 function groupColumns(metric: MetricDefinition, by: 'scene' | 'task'): GridColumn<Group>[] {
+  // Always as many decimals, so that the column lines up.
+  const number = (value: number): string =>
+    metric.kind === 'rate' ? formatMean(value, metric) : formatMetricValue(value, metric).text;
   const difference = (row: Group): string =>
-    formatDifference({ difference: row.difference, low: null, high: null }, metric).value;
+    `${row.difference > 0 ? '+' : row.difference < 0 ? '−' : ''}${number(Math.abs(row.difference))}`;
   const count = (id: 'pairs' | 'won' | 'lost', header: string): GridColumn<Group> => ({
     id,
     header,
@@ -95,7 +98,7 @@ function groupColumns(metric: MetricDefinition, by: 'scene' | 'task'): GridColum
     unit: metric.kind === 'rate' ? '%' : metric.unit,
     width: 110,
     align: 'end',
-    cell: (row) => formatMean(row[id], metric),
+    cell: (row) => number(row[id]),
     text: (row) => String(row[id]),
   });
   return [

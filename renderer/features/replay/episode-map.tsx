@@ -15,7 +15,7 @@ export function EpisodeMap({ map, step }: { readonly map: RecordedMap; readonly 
       <svg
         viewBox={`${left} ${top} ${width} ${height}`}
         role="img"
-        aria-label={`Map at step ${step}${distance === null ? '' : `, ${distance.toFixed(2)} m from the goal`}`}
+        aria-label={`Map at step ${step}${distance === null ? '' : `, ${distance.toFixed(2)} m from the goal in a straight line`}`}
       >
         {map.rooms.map((room) => (
           <Box
@@ -60,7 +60,9 @@ export function EpisodeMap({ map, step }: { readonly map: RecordedMap; readonly 
         {map.referencePath.length > 0 ? <span className="map-key reference">reference</span> : null}
         {map.goal ? <span className="map-key goal">goal</span> : null}
         <span className="grow" />
-        {distance === null ? null : <span className="figures">{distance.toFixed(2)} m to goal</span>}
+        {distance === null ? null : (
+          <span className="figures">{distance.toFixed(2)} m to goal, straight</span>
+        )}
       </figcaption>
     </figure>
   );
