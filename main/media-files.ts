@@ -116,7 +116,11 @@ async function resolveExport(exportsFolder: string, parts: readonly string[]): P
 /** The folder may be reached through links as long as it stays below the root; the file itself is none. */
 async function regularFile(file: string, root: string): Promise<{ file: string; bytes: number } | null> {
   try {
-    const [folder, base, facts] = await Promise.all([realpath(path.dirname(file)), realpath(root), lstat(file)]);
+    const [folder, base, facts] = await Promise.all([
+      realpath(path.dirname(file)),
+      realpath(root),
+      lstat(file),
+    ]);
     const isBelow = folder === base || folder.startsWith(base + path.sep);
     return isBelow && facts.isFile() ? { file, bytes: facts.size } : null;
   } catch {

@@ -71,7 +71,7 @@ async function select(
 ): Promise<{ context: ExportContext; rows: ReturnType<typeof episodeRows> }> {
   const run = await runs.read(folder);
   const rows = episodeRows(run, ordinals);
-    const context = {
+  const context = {
     record: run.record,
     filter,
     // Only some forms show numbers of the whole, and those of a large run take a second.
