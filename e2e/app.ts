@@ -3,7 +3,7 @@
 import { _electron, chromium, test as base, expect, type Page } from '@playwright/test';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -40,17 +40,21 @@ const environment = (workspace: string): Record<string, string> => ({
   AGENTCANVAS_HOME: path.join(workspace, '..', 'home'),
 });
 
-export const test = base.extend<{ app: App; faults: string[] }>({
+export const test = base.extend<{ app: App; faults: string[]; hasFragile: boolean }>({
+  /** With the environment `fragile` and its graph in the workspace, its folder trusted. */
+  hasFragile: [false, { option: true }],
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the names of this argument
   faults: async ({}, use) => {
     const faults: string[] = [];
     await use(faults);
     expect(faults, 'console errors, exceptions and policy violations').toEqual([]);
   },
-  app: async ({ faults }, use, info) => {
+  app: async ({ faults, hasFragile }, use, info) => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'e2e space '));
     const workspace = path.join(folder, 'My workspace');
     await mkdir(workspace);
+    if (hasFragile) await addFragile(workspace);
+    if (hasFragile) await runCli(workspace, ['--trust', workspace, 'graphs', 'list']);
     const host =
       info.project.name === 'electron'
         ? await startElectron(workspace, faults)
@@ -69,6 +73,15 @@ export const test = base.extend<{ app: App; faults: string[] }>({
 
 export { expect };
 
+/**
+ * An environment whose split says how it behaves: `slow` waits in every step, so that a run of many episodes is still
+ * going on when it is looked at, however fast the machine; `throws` fails in episode 3.
+ */
+export async function addFragile(workspace: string): Promise<void> {
+  for (const kind of ['graphs', 'nodesets'])
+    await cp(path.join(root, 'main/eval/testing', kind), path.join(workspace, kind), { recursive: true });
+}
+
 async function startWeb(workspace: string, faults: string[]): Promise<Host> {
   const server = spawn(
     process.execPath,
@@ -77,8 +90,10 @@ async function startWeb(workspace: string, faults: string[]): Promise<Host> {
   );
   const address = await servingAddress(server);
   const executablePath = process.env['AGENTCANVAS_CHROMIUM'];
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args });
+  const browser = await chromium.launch({
+    ...(executablePath ? { executablePath } : {}),
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -87,6 +102,7 @@ async function startWeb(workspace: string, faults: string[]): Promise<Host> {
     const page = await context.newPage();
     watchPage(page, faults);
     await page.goto(address);
+    await page.getByText('Connected', { exact: true }).waitFor();
     return page;
   };
   return {
@@ -105,6 +121,7 @@ async function startElectron(workspace: string, faults: string[]): Promise<Host>
   const app = await _electron.launch({ args: [root, '--workspace', workspace], env: environment(workspace) });
   const page = await app.firstWindow();
   watchPage(page, faults);
+  await page.getByText('Connected', { exact: true }).waitFor();
   return {
     page,
     enginePid: app.process().pid ?? 0,

@@ -10,8 +10,8 @@ export default defineConfig({
   // Two cores are enough for one app and its environments.
   workers: 1,
   fullyParallel: false,
-  timeout: 90_000,
-  expect: { timeout: 15_000 },
+  timeout: 240_000,
+  expect: { timeout: 30_000 },
   forbidOnly: process.env['CI'] !== undefined,
   reporter: [
     ['list'],

@@ -136,7 +136,7 @@ function metricColumn(metric: MetricDefinition): GridColumn<EpisodeRow> {
     id: `metrics.${metric.name}`,
     header: metric.name,
     ...(metric.unit ? { unit: metric.unit } : {}),
-    width: Math.min(140, Math.max(60, metric.name.length * 7 + metric.unit.length * 6 + 20)),
+    width: Math.min(140, Math.max(72, metric.name.length * 7 + metric.unit.length * 6 + 20)),
     align: 'end',
     cell: (row) => {
       const { text, kind } = formatMetricValue(row.metrics[metric.name], metric);
