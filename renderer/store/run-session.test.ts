@@ -1,7 +1,7 @@
 // Snapshots and events that cross on the way, and a window that misses events.
 import { describe, expect, it } from 'vitest';
 import type { EventMessage } from '#contract/api.ts';
-import type { EpisodeRow } from '#contract/run.ts';
+import type { EpisodeRow, RunStatus } from '#contract/run.ts';
 import type { Client } from '../api/client.ts';
 import { errorInfoOf, RequestError } from '../api/request-error.ts';
 import { RunSession } from './run-session.ts';
@@ -54,6 +54,26 @@ function clientOf(rows: readonly EpisodeRow[], onPage: (offset: number) => void 
   };
 }
 
+/** A client whose questions for the record are answered when the test says so. */
+function controlledClient() {
+  const answers: ((status: RunStatus) => void)[] = [];
+  const request = (name: string): Promise<unknown> => {
+    if (name === 'runs.episodes') return Promise.resolve({ rows: [], total: 0 });
+    if (name === 'runs.live') return Promise.resolve(null);
+    return new Promise((resolve) =>
+      answers.push((status) => resolve({ record: { runId: 'r', status }, folder: '', summary: null })),
+    );
+  };
+  const client: Client = {
+    request: request as Client['request'],
+    transport: undefined as unknown as Client['transport'],
+  };
+  return { client, answers };
+}
+
+const changedEvent = (sequence: number, status: RunStatus): EventMessage =>
+  ({ sequence, name: 'run.changed', payload: { item: { runId: 'r', status } } }) as EventMessage;
+
 describe('RunSession', () => {
   it('loads all pages and keeps what an event told while a page was on its way', async () => {
     const rows = Array.from({ length: 2500 }, (_unused, ordinal) => rowOf(ordinal, 'pending'));
@@ -81,6 +101,30 @@ describe('RunSession', () => {
     rows[1] = rowOf(1, 'completed');
     await session.refresh();
     expect(session.index.countOf('completed')).toBe(2);
+  });
+
+  it('asks again when the run changed while its record was on its way', async () => {
+    const { client, answers } = controlledClient();
+    const session = new RunSession('r', client, atOnce);
+    const refreshed = session.refresh();
+    session.apply(changedEvent(1, 'running'));
+    answers.shift()?.('queued');
+    await expect.poll(() => answers.length).toBe(1);
+    answers.shift()?.('running');
+    await refreshed;
+    expect(session.getState().status).toBe('running');
+  });
+
+  it('does not take an answer that is older than one it has', async () => {
+    const { client, answers } = controlledClient();
+    const session = new RunSession('r', client, atOnce);
+    const [older, newer] = [session.refresh(), session.refresh()];
+    await expect.poll(() => answers.length).toBe(2);
+    answers[1]?.('completed');
+    await newer;
+    answers[0]?.('running');
+    await older;
+    expect(session.getState().status).toBe('completed');
   });
 
   it('keeps the reason when the run cannot be read', async () => {

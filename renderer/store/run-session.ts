@@ -54,6 +54,10 @@ export class RunSession {
   readonly #listeners = new Set<() => void>();
   #cancelFrame: (() => void) | null = null;
   #refresh: AbortController | null = null;
+  /** Counts questions for the record: only the answer to the latest is taken. */
+  #recordRound = 0;
+  /** An event came while the record was still on its way, and may be newer than it. */
+  #isRecordDated = false;
   /** Counts rows events; `#touched` says at which of them a row last changed. */
   #tick = 0;
   readonly #touched = new Map<number, number>();
@@ -121,11 +125,14 @@ export class RunSession {
   }
 
   async #loadRecord(signal: AbortSignal): Promise<void> {
+    const round = ++this.#recordRound;
+    this.#isRecordDated = false;
     try {
       const [got, live] = await Promise.all([
         this.#client.request('runs.get', { runId: this.runId }, signal),
         this.#client.request('runs.live', { runId: this.runId }, signal),
       ]);
+      if (round !== this.#recordRound) return;
       this.#change({
         record: got.record,
         folder: got.folder,
@@ -135,8 +142,9 @@ export class RunSession {
         stage: live?.stage ?? null,
         error: null,
       });
+      if (this.#isRecordDated) await this.#loadRecord(signal);
     } catch (thrown) {
-      if (!isAborted(thrown)) this.#change({ error: toRequestError(thrown) });
+      if (round === this.#recordRound && !isAborted(thrown)) this.#change({ error: toRequestError(thrown) });
     }
   }
 
@@ -188,7 +196,10 @@ export class RunSession {
 
   #applyItem(item: RunListItem): void {
     const { record } = this.#state;
-    if (!record) return;
+    if (!record) {
+      this.#isRecordDated = true;
+      return;
+    }
     const { name, tags, note, status, finishedAt, activeMs } = item;
     this.#change({ record: { ...record, name, tags, note, status, finishedAt, activeMs }, status });
     if (isActive(status) && this.#state.live === null && status !== 'queued')
