@@ -6,7 +6,7 @@ import { formatAddress, home } from '../../store/address.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
 import { Tip } from '../../ui/tip.tsx';
-import { ChooseRun } from './choose-run.tsx';
+import { ChooseRun } from '../../ui/choose-run.tsx';
 import { letterOf, type ComparedRun } from './pair.ts';
 
 const mostRuns = 20;

@@ -7,7 +7,7 @@ import { ActionMenu } from '../../ui/action-menu.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { useAction } from '../../ui/use-request.ts';
-import { download } from '../runs/use-run-actions.ts';
+import { download } from '../../ui/download.ts';
 
 type Format = RequestInput<'runs.exportComparison'>['format'];
 

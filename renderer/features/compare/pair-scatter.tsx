@@ -16,7 +16,7 @@ import { useStudio } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { decimalsOf, formatCount, formatDecimal } from '../../ui/format.ts';
 import { useLoad } from '../../ui/use-request.ts';
-import { ChartFrame } from '../runs/chart-frame.tsx';
+import { ChartFrame } from '../../ui/chart-frame.tsx';
 import type { PairView } from './pair.ts';
 import { markSize, roundRange, scatterMarks, type Mark } from './scatter-points.ts';
 

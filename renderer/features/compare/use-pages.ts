@@ -1,6 +1,6 @@
 // A long list of a comparison, read page by page; a new list when the question changes.
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { PagedRows, type FetchPage } from '../runs/paged-rows.ts';
+import { PagedRows, type FetchPage } from '../../ui/paged-rows.ts';
 
 export function usePages<Row>(question: string, fetch: FetchPage<Row>): PagedRows<Row> {
   const latest = useRef(fetch);

@@ -6,7 +6,7 @@ import type { Client } from '../../api/client.ts';
 import { useStudio } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { useAction } from '../../ui/use-request.ts';
-import { ChooseRun } from '../compare/choose-run.tsx';
+import { ChooseRun } from '../../ui/choose-run.tsx';
 
 export interface BesidePickerProps {
   readonly opened: OpenedRecording;

@@ -9,7 +9,7 @@ import type { GridColumn } from '../../ui/grid-types.ts';
 import { Skeleton } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
 import { episodeOutcome } from '#contract/run.ts';
-import { PagedRows } from '../runs/paged-rows.ts';
+import { PagedRows } from '../../ui/paged-rows.ts';
 
 export function useRecordedEpisodes(runId: string | null): PagedRows<RecordedEpisode> {
   const { client } = useStudio();

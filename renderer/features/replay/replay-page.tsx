@@ -4,7 +4,7 @@ import { formatAddress, home } from '../../store/address.ts';
 import { useAddress, useStudio } from '../../store/use-studio.tsx';
 import { EmptyState, PageHead } from '../../ui/page.tsx';
 import { useLoad } from '../../ui/use-request.ts';
-import { ChooseRun } from '../compare/choose-run.tsx';
+import { ChooseRun } from '../../ui/choose-run.tsx';
 import { NoRecording } from './no-recording.tsx';
 import { Player } from './player.tsx';
 import { RecordedList, useRecordedEpisodes } from './recorded-list.tsx';

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { OpenedRecording, RecordedStep } from '#contract/replay.ts';
 import { useStudio } from '../../store/use-studio.tsx';
 import { useLoad, type Loaded } from '../../ui/use-request.ts';
-import { PagedRows } from '../runs/paged-rows.ts';
+import { PagedRows } from '../../ui/paged-rows.ts';
 import { readWholePage } from './read-steps.ts';
 
 export interface EpisodePlace {

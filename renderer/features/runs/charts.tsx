@@ -17,7 +17,7 @@ import { throughputOfRows, throughputOfSamples } from '../../store/throughput.ts
 import { useRowsVersion } from '../../store/use-studio.tsx';
 import { decimalsOf, formatCount, formatDecimal } from '../../ui/format.ts';
 import { useThrottled } from '../../ui/use-throttled.ts';
-import { ChartFrame } from './chart-frame.tsx';
+import { ChartFrame } from '../../ui/chart-frame.tsx';
 import type { LoadedState } from './run-page.tsx';
 import { histogram, metricSeries, metricValues, stepValues, windowOf, type Bin } from './series.ts';
 

@@ -16,7 +16,7 @@ import { EditRun } from './edit-run.tsx';
 import { historyColumns } from './history-columns.tsx';
 import { HistoryMenu, MenuButton, type MenuTarget } from './history-menu.tsx';
 import { HistoryToolbar } from './history-toolbar.tsx';
-import { PagedRows } from './paged-rows.ts';
+import { PagedRows } from '../../ui/paged-rows.ts';
 import { QueueList } from './queue-list.tsx';
 
 const newestFirst = { column: 'createdAt', descending: true } as const;

@@ -2,6 +2,7 @@
 import { useCallback } from 'react';
 import type { RequestInput } from '#contract/api.ts';
 import { useStudio } from '../../store/use-studio.tsx';
+import { download } from '../../ui/download.ts';
 import { useAction, type Action } from '../../ui/use-request.ts';
 
 export type ExportFormat = RequestInput<'runs.export'>['format'];
@@ -45,22 +46,4 @@ export function useRunActions(runId: string, shared?: Action): RunActions {
     run(async () => download(await client.request('runs.export', { runId, format, filter })));
   const openFolder = (): void => run(async () => void (await client.request('shell.openFolder', { runId })));
   return { action, stop, cancel, resume, duplicate, exportAs, openFolder };
-}
-
-interface ExportedFile {
-  readonly fileName: string;
-  readonly mimeType: string;
-  readonly content: string;
-}
-
-const keepUrlMs = 60_000;
-
-export function download({ fileName, mimeType, content }: ExportedFile): void {
-  const url = URL.createObjectURL(new Blob([content], { type: mimeType }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = fileName;
-  link.click();
-  // The browser reads the address after the click returns.
-  setTimeout(() => URL.revokeObjectURL(url), keepUrlMs);
 }

@@ -2,13 +2,13 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
-import { useStudio } from '../../store/use-studio.tsx';
-import { ErrorCallout } from '../../ui/error-callout.tsx';
-import { formatCount, formatShortDate } from '../../ui/format.ts';
-import { Skeleton } from '../../ui/page.tsx';
-import { Status } from '../../ui/status.tsx';
-import { useDebounced } from '../../ui/use-debounced.ts';
-import { useLoad } from '../../ui/use-request.ts';
+import { useStudio } from '../store/use-studio.tsx';
+import { ErrorCallout } from './error-callout.tsx';
+import { formatCount, formatShortDate } from './format.ts';
+import { Skeleton } from './page.tsx';
+import { Status } from './status.tsx';
+import { useDebounced } from './use-debounced.ts';
+import { useLoad } from './use-request.ts';
 
 const typingMs = 150;
 const mostShown = 50;

@@ -1,7 +1,7 @@
 // A long list read page by page as it is looked at. Rows stay drawn while newer ones are fetched; answers to older
 // questions are dropped.
-import type { RequestError } from '../../api/request-error.ts';
-import { isAborted, toRequestError } from '../../api/request-error.ts';
+import type { RequestError } from '../api/request-error.ts';
+import { isAborted, toRequestError } from '../api/request-error.ts';
 
 export interface Page<Row> {
   readonly rows: readonly Row[];

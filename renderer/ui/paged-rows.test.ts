@@ -1,6 +1,6 @@
 // Pages are fetched as they are looked at and stay drawn while newer ones come.
 import { describe, expect, it } from 'vitest';
-import { errorInfoOf, RequestError } from '../../api/request-error.ts';
+import { errorInfoOf, RequestError } from '../api/request-error.ts';
 import { PagedRows } from './paged-rows.ts';
 
 const settle = async (): Promise<void> => {
