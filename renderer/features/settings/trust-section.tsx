@@ -26,7 +26,7 @@ export function TrustSection() {
     <SettingsSection
       id="trust"
       title="Trusted folders"
-      intro="Graphs and nodesets in these folders run without asking. The workspace and the library are always trusted."
+      intro="Graphs and nodesets in these folders run without asking. The library and the default workspace are always trusted; another workspace is not until you say so."
     >
       {trusted.error ? <ErrorCallout title="The folders could not be listed." error={trusted.error} /> : null}
       {trusted.value === null && trusted.isLoading ? (
