@@ -160,6 +160,35 @@ describe('the security checklist', () => {
     expect(await fetchPage('app://other/')).toBe(405);
     expect(await fetchPage('app://agentcanvas/', 'POST')).toBe(405);
   });
+  it('18 gives recorded assets by address and takes uploads, sandboxed, and nothing else of the disk', async () => {
+    const file = path.join(electron.dataFolder, 'frame.png');
+    await writeFile(file, 'png');
+    const received: string[] = [];
+    Object.assign(engine, {
+      media: {
+        resolve: async (address: string) =>
+          address === '/assets/r/e/frame.png'
+            ? { file, mimeType: 'image/png', bytes: 3, immutable: true, downloadName: null }
+            : null,
+        receive: async (name: string) => (received.push(name), 'u1'),
+      },
+    });
+    await start();
+    const ask = (url: string, init?: RequestInit): Promise<Response> | undefined =>
+      electron.schemeHandler?.(new Request(url, init));
+    const found = await ask('app://agentcanvas/assets/r/e/frame.png');
+    expect([found?.status, await found?.text(), found?.headers.get('content-security-policy')]).toEqual([
+      200,
+      'png',
+      "default-src 'none'; sandbox",
+    ]);
+    expect((await ask('app://agentcanvas/assets/r/e/other.png'))?.status).toBe(404);
+    expect(
+      await (await ask('app://agentcanvas/uploads/run.zip', { method: 'POST', body: 'zip' }))?.json(),
+    ).toEqual({ ok: true, value: { upload: 'u1' } });
+    expect((await ask('app://agentcanvas/uploads/run.zip'))?.status).toBe(405);
+    expect(received).toEqual(['run.zip']);
+  });
   it('20 exposes three named functions and nothing of Electron', async () => {
     const preload = await readFile(path.join(import.meta.dirname, 'preload.ts'), 'utf8');
     expect([...preload.matchAll(/^ {2}(\w+):/gm)].map((match) => match[1])).toEqual([

@@ -106,7 +106,7 @@ async function runShell(options: ShellOptions): Promise<Shell> {
   secureSession(electron.session.defaultSession);
   const engine = await options.startEngine();
   const shell = new Shell(options, engine);
-  handleScheme(electron.protocol, engine.layout.renderer);
+  handleScheme(electron.protocol, { rendererFolder: engine.layout.renderer, media: engine.media });
   connectBridge({ ipcMain: electron.ipcMain, engine, windows: () => electron.BrowserWindow.getAllWindows() });
   const { powerSaveBlocker, Notification } = electron;
   const showRun = (runId: string): void => void shell.show(`/evaluate/${encodeURIComponent(runId)}`);
