@@ -1,6 +1,6 @@
 // Filters of the episode table, and what can be done with the rows that pass.
 import { Search } from 'lucide-react';
-import { useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { episodeStatus, type EpisodeStatus } from '#contract/run.ts';
 import type { Compiled } from '../../store/expression.ts';
 import { filterNames } from '../../store/filter-fields.ts';
@@ -11,7 +11,7 @@ import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { Check } from '../../ui/field.tsx';
 import { formatCount, formatPlural } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
-import { useDebounced } from '../../ui/use-debounced.ts';
+import { useTypedText } from '../../ui/use-typed-text.ts';
 import { fullFilter, withCondition } from './condition.ts';
 import { FilterBuilder } from './filter-builder.tsx';
 import type { LoadedState } from './run-page.tsx';
@@ -25,14 +25,12 @@ export interface EpisodeToolbarProps {
   readonly columnMenu: ReactNode;
 }
 
-const typingMs = 200;
-
 export function EpisodeToolbar({ session, state, compiled, columnMenu }: EpisodeToolbarProps) {
   const { navigation } = useStudio();
   const address = useAddress();
   const { index } = session;
   useRowsVersion(session);
-  const [text, setText] = useFilterText(address.filter, (filter) => navigation.change({ filter }));
+  const [text, setText] = useTypedText(address.filter, (filter) => navigation.change({ filter }));
   const again = useRunAgain(state.record);
   const actions = useRunActions(session.runId);
   const metricNames = state.record.metrics.map((metric) => metric.name);
@@ -106,17 +104,6 @@ export function EpisodeToolbar({ session, state, compiled, columnMenu }: Episode
       {error ? <ErrorCallout error={error} /> : null}
     </div>
   );
-}
-
-/** The field answers at once; the table follows when typing pauses, and so does the address. */
-function useFilterText(filter: string, apply: (filter: string) => void): [string, (text: string) => void] {
-  const [typed, setTyped] = useState<{ readonly text: string; readonly over: string } | null>(null);
-  const text = typed && (typed.over === filter || typed.text === filter) ? typed.text : filter;
-  const settled = useDebounced(text, typingMs);
-  useEffect(() => {
-    if (settled === text && settled !== filter) apply(settled);
-  });
-  return [text, (next) => setTyped({ text: next, over: filter })];
 }
 
 interface StatusFilterProps {

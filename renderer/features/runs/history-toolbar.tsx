@@ -1,12 +1,9 @@
 // Search and status filter of History; both live in the address.
 import { Search } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import { runStatus, type RunStatus } from '#contract/run.ts';
 import { useAddress, useStudio } from '../../store/use-studio.tsx';
 import { formatWord } from '../../ui/format.ts';
-import { useDebounced } from '../../ui/use-debounced.ts';
-
-const typingMs = 200;
+import { useTypedText } from '../../ui/use-typed-text.ts';
 
 const filterable: readonly RunStatus[] = runStatus.options.filter(
   (status) => status !== 'preparing' && status !== 'stopping',
@@ -15,12 +12,7 @@ const filterable: readonly RunStatus[] = runStatus.options.filter(
 export function HistoryToolbar({ columnMenu }: { readonly columnMenu: React.ReactNode }) {
   const { navigation } = useStudio();
   const { search, runStatuses } = useAddress();
-  const [typed, setTyped] = useState<{ readonly text: string; readonly over: string } | null>(null);
-  const text = typed && (typed.over === search || typed.text === search) ? typed.text : search;
-  const settled = useDebounced(text, typingMs);
-  useEffect(() => {
-    if (settled === text && settled !== search) navigation.change({ search: settled });
-  });
+  const [text, setText] = useTypedText(search, (next) => navigation.change({ search: next }));
   const toggle = (status: string): void =>
     navigation.change({
       runStatuses: runStatuses.includes(status)
@@ -37,7 +29,7 @@ export function HistoryToolbar({ columnMenu }: { readonly columnMenu: React.Reac
           aria-label="Search runs"
           placeholder="Name, graph, split, tag or note"
           value={text}
-          onChange={(event) => setTyped({ text: event.target.value, over: search })}
+          onChange={(event) => setText(event.target.value)}
         />
       </div>
       <fieldset className="chips">
