@@ -12,7 +12,7 @@ import { RunPage } from '../features/runs/run-page.tsx';
 import { SettingsPage } from '../features/settings/settings-page.tsx';
 import type { Address } from '../store/address.ts';
 import type { Studio } from '../store/studio.ts';
-import { StudioProvider, useAddress, useStudioState } from '../store/use-studio.tsx';
+import { StudioProvider, useAddress, useStudio, useStudioState } from '../store/use-studio.tsx';
 import { CommandPalette } from './command-palette.tsx';
 import { KeySheet } from './key-sheet.tsx';
 import { Notices } from './notices.tsx';
@@ -34,6 +34,7 @@ export function App({ studio }: { readonly studio: Studio }) {
 }
 
 function Shell() {
+  const studio = useStudio();
   const address = useAddress();
   const isRefused = useStudioState((state) => state.connection.kind === 'refused');
   const main = useRef<HTMLElement>(null);
@@ -42,10 +43,13 @@ function Shell() {
   const place = `${address.page}/${address.run ?? ''}`;
   const isFirst = useRef(true);
   useEffect(() => {
-    // Another page: the keyboard and the screen reader follow.
-    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    // Another page: the keyboard and the screen reader follow, and files put into the workspace meanwhile are seen.
+    if (!isFirst.current) {
+      main.current?.focus({ preventScroll: true });
+      void studio.refreshGraphs();
+    }
     isFirst.current = false;
-  }, [place]);
+  }, [place, studio]);
   if (isRefused) return <RefusedPage />;
   return (
     <div className="shell">
