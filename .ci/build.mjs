@@ -12,6 +12,9 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => path.join(root, ...parts);
 
+// Only a build that is going to be signed may look for updates.
+const signedBuild = String(process.env.AGENTCANVAS_SIGNED === '1');
+
 const nodeBundle = {
   absWorkingDir: root,
   bundle: true,
@@ -52,6 +55,7 @@ const targets = {
   },
   electron: {
     sources: ['electron', 'main', 'package.json', '.ci/build.mjs'],
+    stampedWith: signedBuild,
     async make() {
       if (!existsSync(at('electron/main.ts'))) return;
       const { splitting: _splitting, banner: _banner, outExtension: _extension, ...script } = nodeBundle;
@@ -59,6 +63,9 @@ const targets = {
         ...nodeBundle,
         entryPoints: { main: 'electron/main.ts' },
         outdir: 'dist/electron',
+        // The updater is imported late but lies in the same file.
+        splitting: false,
+        define: { __SIGNED_BUILD__: signedBuild },
         write: false,
       };
       const preload = {
@@ -85,7 +92,7 @@ for (const name of process.argv.slice(2)) {
   const target = targets[name];
   if (!target) throw new Error(`Unknown build target "${name}".`);
   const stampFile = at('dist', `.${name}.stamp`);
-  const stamp = await stampOf(target.sources);
+  const stamp = await stampOf(target);
   if ((await readFile(stampFile, 'utf8').catch(() => '')) === stamp) continue;
   await target.make();
   await mkdir(at('dist'), { recursive: true });
@@ -100,8 +107,8 @@ async function replaceFolder(folder, results) {
     for (const file of outputFiles) await writeFile(file.path, file.contents);
 }
 
-async function stampOf(sources) {
-  const hash = createHash('sha256');
+async function stampOf({ sources, stampedWith = '' }) {
+  const hash = createHash('sha256').update(stampedWith);
   for (const source of sources) await addTo(hash, at(source));
   return hash.digest('hex');
 }

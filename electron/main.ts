@@ -4,6 +4,7 @@ import * as electron from 'electron';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { startShell, type ShellEngine } from './shell.ts';
+import { startUpdates, type Updater } from './updates.ts';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const engineFolder = electron.app.isPackaged
@@ -16,7 +17,22 @@ await startShell({
   platform: process.platform,
   argv: process.argv.slice(1),
   startEngine,
+  startUpdates: (surroundings) =>
+    startUpdates({
+      ...surroundings,
+      build: { packaged: electron.app.isPackaged, signed: __SIGNED_BUILD__, platform: process.platform },
+      loadUpdater,
+    }),
 });
+
+/** Left to itself it would download at once, install when the app quits, and print. */
+async function loadUpdater(): Promise<Updater> {
+  const { autoUpdater } = await import('electron-updater');
+  autoUpdater.autoDownload = false;
+  autoUpdater.autoInstallOnAppQuit = false;
+  autoUpdater.logger = null;
+  return autoUpdater;
+}
 
 async function startEngine(): Promise<ShellEngine> {
   const engine = (await import(

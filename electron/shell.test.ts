@@ -13,6 +13,8 @@ let engine: FakeEngine;
 let activeRun: string | null;
 let disposals: number;
 let disposing: () => Promise<void>;
+/** Windows and active run when updates were set up. */
+let updates: [number, string | null][];
 
 async function start(argv: readonly string[] = []): Promise<void> {
   const layout = { renderer: path.join(electron.dataFolder, 'renderer') };
@@ -32,6 +34,10 @@ async function start(argv: readonly string[] = []): Promise<void> {
     platform: 'linux',
     argv,
     startEngine: async () => shellEngine,
+    startUpdates: async (surroundings) => {
+      updates.push([electron.windows.length, surroundings.activeRun()]);
+      return { [Symbol.dispose]: () => {} };
+    },
   });
 }
 
@@ -48,6 +54,7 @@ beforeEach(async () => {
   electron = new FakeElectron(await mkdtemp(path.join(os.tmpdir(), 'shell ')));
   activeRun = null;
   disposals = 0;
+  updates = [];
   disposing = async () => {};
   engine = createFakeEngine({
     'guard.get': async () => ({ holder: null }),
@@ -230,6 +237,12 @@ describe('the bridge', () => {
     await settle();
     expect([window().webContents.reloads, electron.dialog.asked.length, disposals]).toEqual([3, 1, 0]);
   });
+});
+
+it('sets up updates once the window is there, told which run is active', async () => {
+  activeRun = 'a run';
+  await start();
+  expect(updates).toEqual([[1, 'a run']]);
 });
 
 describe('quitting', () => {

@@ -1,6 +1,7 @@
 // The desktop host: one instance, one window, the engine in this process. Thin on purpose: everything a page can do
 // is a request of the contract.
 import path from 'node:path';
+import type { Logger } from '../main/base/logger.ts';
 import type { Engine } from '../main/hosts/engine.ts';
 import type { BrowserWindow, ElectronApi } from './electron-api.ts';
 import { appOrigin } from './electron-api.ts';
@@ -11,10 +12,12 @@ import { menuTemplate } from './menu.ts';
 import { installQuit } from './quit.ts';
 import { connectRunSignals } from './run-signals.ts';
 import { secureSession } from './security.ts';
+import type { UpdateSurroundings } from './updates.ts';
 import { openWindow } from './window.ts';
 
 export interface ShellEngine extends Engine, AsyncDisposable {
   readonly layout: { readonly renderer: string };
+  readonly logger?: Logger;
   /** Label of the run that holds the engine now. */
   activeRun(): string | null;
 }
@@ -25,6 +28,8 @@ export interface ShellOptions {
   readonly platform: NodeJS.Platform;
   readonly argv: readonly string[];
   readonly startEngine: () => Promise<ShellEngine>;
+  /** Called once the window is there. */
+  readonly startUpdates?: (surroundings: UpdateSurroundings) => Promise<Disposable>;
 }
 
 /** Resolves when the window is there, or at once when another instance took over. */
@@ -137,6 +142,15 @@ async function runShell(options: ShellOptions): Promise<Shell> {
   };
   electron.Menu.setApplicationMenu(electron.Menu.buildFromTemplate(menuTemplate(platform, actions)));
   await shell.show('/evaluate');
+  const logError = (error: unknown): void =>
+    engine.logger?.warn('updates: no update this time', { error: String(error) });
+  void options.startUpdates?.({
+    feed: engine.feed,
+    dialog: electron.dialog,
+    window: () => shell.window,
+    activeRun,
+    logError,
+  });
   return shell;
 }
 
