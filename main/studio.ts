@@ -10,7 +10,8 @@ import { createExecutionGuard } from './eval/execution-guard.ts';
 import { PlayService } from './eval/play-service.ts';
 import { createQueueFile } from './eval/queue-file.ts';
 import { createRecordings, type Recordings } from './eval/recording.ts';
-import { RunService, type RunServicePorts } from './eval/run-service.ts';
+import { RunService } from './eval/run-service.ts';
+import type { RunServicePorts } from './eval/run-service-ports.ts';
 import { EventFeed } from './event-feed.ts';
 import { createGraphSource } from './graph-source.ts';
 import { GraphLibrary } from './graph/library.ts';
@@ -40,6 +41,8 @@ export interface StudioOptions {
   readonly trust?: readonly string[];
   readonly readOnly?: boolean;
   readonly logger?: Logger;
+  /** Queued runs wait for `releaseQueue`. */
+  readonly holdQueue?: boolean;
   /** Opens a folder of the workspace for the user, where the host can. */
   readonly openFolder?: (folder: string) => Promise<void>;
 }
@@ -54,6 +57,8 @@ export interface Studio extends AsyncDisposable {
   readonly workspaceFolder: string;
   /** Publishes where this process takes the requests of others. */
   announce(address: string): Promise<void>;
+  /** Lets queued runs start, now and whenever nothing else executes. */
+  releaseQueue(): void;
   /** Label of the run that holds the engine now. */
   activeRun(): string | null;
   /** Ends every child at once. */
@@ -66,7 +71,9 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   const { opened, nodesets, feed, bulk, library, parts, replaceSettings } = await openParts(options, stack);
   const { access, layout, readOnly, logger } = opened;
   const recordings = openRecordings(opened, feed, stack);
-  const runs = stack.use(createRunService(parts, access.workspace, recordings));
+  const runs = stack.use(
+    createRunService({ ...parts, holdQueue: options.holdQueue ?? false }, access.workspace, recordings),
+  );
   if (!readOnly) await runs.recover();
   const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner() }));
   const { host, openFolder } = options;
@@ -83,6 +90,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     layout,
     media,
     workspaceFolder: access.workspace.folder,
+    releaseQueue: () => runs.releaseQueue(),
     announce: async (address) => access.lock?.announce(address),
     activeRun: () => (parts.guard.holder?.kind === 'eval' ? parts.guard.holder.label : null),
     killAll: () => void nodesets.processes.stopAll({ deadlineMs: 0 }),
@@ -204,7 +212,11 @@ type SharedPorts = Pick<
   'clock' | 'logger' | 'store' | 'registry' | 'guard' | 'graphs' | 'events' | 'settings' | 'sequence'
 >;
 
-function createRunService(shared: SharedPorts, workspace: Workspace, recordings: Recordings): RunService {
+function createRunService(
+  shared: SharedPorts & Pick<RunServicePorts, 'holdQueue'>,
+  workspace: Workspace,
+  recordings: Recordings,
+): RunService {
   return new RunService({
     ...shared,
     queueStorage: createQueueFile(

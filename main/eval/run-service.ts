@@ -1,32 +1,19 @@
 // Starts, queues, stops and resumes runs, and knows the one that is going on. A start is refused before anything was
 // made, or answered with an id; the guard is held from then until the run's end is written.
-import type { Clock } from '../base/clock.ts';
 import { messageOf, StudioError, toStudioError } from '../base/errors.ts';
-import type { Logger } from '../base/logger.ts';
 import { stableHash } from '../base/stable-hash.ts';
 import type { EvalConfig } from '../contract/eval-config.ts';
 import type { GraphDefinition } from '../contract/graph.ts';
 import type { Introspection, LiveRun, Preflight } from '../contract/requests.ts';
-import type { Provenance, RunRecord } from '../contract/run.ts';
-import type { Settings } from '../contract/settings.ts';
-import type { HookRunner } from '../graph/hooks.ts';
-import type { NodesetRegistry } from '../nodeset/ports.ts';
-import type { RecoveryReport, RunHandle, RunStore } from '../store/ports.ts';
-import { BatchEvalRunner, errorInfoOf, type BatchPorts } from './batch-eval-runner.ts';
+import type { RunRecord } from '../contract/run.ts';
+import type { RecoveryReport, RunHandle } from '../store/ports.ts';
+import { BatchEvalRunner, errorInfoOf } from './batch-eval-runner.ts';
 import { EnvironmentReader } from './environment-reader.ts';
-import type { ExecutionGuard, GuardLease } from './execution-guard.ts';
+import type { GuardLease } from './execution-guard.ts';
 import { requiredNodesets } from '../graph/graph-tools.ts';
 import { introspect } from './introspect.ts';
 import { LiveRunFeed } from './live-run-feed.ts';
-import type {
-  EventSink,
-  GraphSource,
-  LoadedGraph,
-  MachineFacts,
-  QueueStorage,
-  RunBatching,
-  RunEnd,
-} from './ports.ts';
+import type { LoadedGraph, RunEnd } from './ports.ts';
 import { preflight, type PreflightPorts } from './preflight.ts';
 import {
   refuseDifferences,
@@ -34,32 +21,10 @@ import {
   resumeDifferences,
   type ResumeDifference,
 } from './resume-check.ts';
-import { createEpisodeRunner, type RecordingPort } from './run-episode.ts';
 import { endQueuedRun, tellChanged, tellEnded } from './run-news.ts';
 import { RunQueue } from './run-queue.ts';
+import { batchPortsOf, type RunServicePorts } from './run-service-ports.ts';
 import { draftRecord, refuseInvalidGraph } from './start-check.ts';
-
-export interface RunServicePorts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly store: RunStore;
-  readonly registry: NodesetRegistry;
-  readonly guard: ExecutionGuard;
-  readonly graphs: GraphSource;
-  readonly events: EventSink;
-  readonly queueStorage: QueueStorage;
-  readonly machine: MachineFacts;
-  readonly settings: () => Settings;
-  readonly newRunId: () => string;
-  /** Number of the last event sent. */
-  readonly sequence: () => number;
-  /** Adds versions, host and hardware. */
-  readonly provenance: (known: Pick<Provenance, 'graphHash' | 'nodesets'>) => Promise<Provenance>;
-  readonly hooks?: HookRunner | null;
-  readonly batching?: ((run: RunRecord) => RunBatching) | undefined;
-  readonly recording?: ((handle: RunHandle) => RecordingPort) | undefined;
-  readonly missingKeys?: PreflightPorts['missingKeys'];
-}
 
 export interface StartRequest {
   readonly config: EvalConfig;
@@ -85,10 +50,12 @@ export class RunService implements AsyncDisposable {
   /** Starts and resumes that are not yet under way; closing waits for them. */
   readonly #starting = new Set<Promise<unknown>>();
   #isStartingQueued = false;
+  #isQueueHeld: boolean;
   #isClosed = false;
 
   constructor(ports: RunServicePorts) {
     this.#ports = ports;
+    this.#isQueueHeld = ports.holdQueue ?? false;
     this.#reader = new EnvironmentReader(ports.registry);
     this.#queue = new RunQueue(ports.queueStorage, (runIds) =>
       ports.events.publish('queue.changed', { runIds: [...runIds] }),
@@ -290,6 +257,12 @@ export class RunService implements AsyncDisposable {
     void this.#tracked(this.#startNextQueued());
   }
 
+  /** From now on queued runs start as soon as nothing else executes. */
+  releaseQueue(): void {
+    this.#isQueueHeld = false;
+    void this.#tracked(this.#startNextQueued());
+  }
+
   async #unqueue(runId: string): Promise<void> {
     if (!this.#queue.runIds.includes(runId)) {
       throw new StudioError('not_found', `Run ${runId} is neither going on nor queued.`);
@@ -301,17 +274,20 @@ export class RunService implements AsyncDisposable {
   async #startNextQueued(): Promise<void> {
     const { guard, store, graphs } = this.#ports;
     const [runId] = this.#queue.runIds;
-    if (this.#isClosed || this.#isStartingQueued || guard.holder !== null || runId === undefined) return;
+    if (this.#isClosed || this.#isQueueHeld || this.#isStartingQueued) return;
+    if (guard.holder !== null || runId === undefined) return;
+    let handle: RunHandle | undefined;
     this.#isStartingQueued = true;
     const lease = this.#acquire(runId, runId);
     try {
       const definition = graphs.parse(await store.readGraphText(runId));
       if (this.#isClosed) throw new StudioError('aborted', closedReason);
-      const handle = await store.open(runId);
+      handle = await store.open(runId);
       await this.#queue.remove(runId);
       this.#isStartingQueued = false;
       this.#begin(handle, definition, lease);
     } catch (error) {
+      await handle?.[Symbol.asyncDispose]();
       // What the closing interrupted stays in the queue.
       if (!this.#isClosed) await this.#dropUnstartable(runId, error);
       this.#isStartingQueued = false;
@@ -334,7 +310,7 @@ export class RunService implements AsyncDisposable {
   #begin(handle: RunHandle, graph: GraphDefinition, lease: GuardLease): void {
     const { clock, events, sequence } = this.#ports;
     const feed = new LiveRunFeed({ clock, events, sequence });
-    const batch = new BatchEvalRunner(this.#batchPorts(handle), { handle, graph, listener: feed });
+    const batch = new BatchEvalRunner(batchPortsOf(this.#ports, handle), { handle, graph, listener: feed });
     feed.attach(batch);
     if (this.#isClosed) batch.halt(closedReason);
     const { runId } = handle.record;
@@ -356,30 +332,6 @@ export class RunService implements AsyncDisposable {
     this.#active = null;
     this.#publishEnd(batch, end);
     lease[Symbol.dispose]();
-  }
-
-  #batchPorts(handle: RunHandle): BatchPorts {
-    const { clock, logger, registry, settings, store, hooks = null, batching, recording } = this.#ports;
-    return {
-      clock,
-      logger,
-      registry,
-      settings: settings(),
-      freeBytes: () => store.freeBytes(),
-      batching: batching?.(handle.record),
-      createEpisodeRunner: ({ graph, environment }) =>
-        createEpisodeRunner({
-          runId: handle.record.runId,
-          graph,
-          environment,
-          config: handle.record.config,
-          metrics: handle.record.metrics,
-          defaultStepBudget: handle.record.stepBudget ?? 1000,
-          clock,
-          hooks,
-          recording: recording?.(handle),
-        }),
-    };
   }
 
   #publishEnd(batch: BatchEvalRunner, end: RunEnd): void {

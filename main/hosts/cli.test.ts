@@ -217,7 +217,7 @@ describe('interruptions', () => {
 });
 
 describe('a second process', () => {
-  it('sends its requests to the owner: sees the run, is refused by the guard, queues, and can stop it', async () => {
+  it('sends its requests to the owner: sees the run, is refused by the guard, queues; what is queued is run by the next owner', async () => {
     const where = await makeSurroundings();
     const first = startCli(where, [
       'eval',
@@ -256,10 +256,29 @@ describe('a second process', () => {
     await second.waitFor((event) => event.event === 'run.queued');
     first.child.kill('SIGTERM');
     expect((await first.finished).code).toBe(3);
-    // The owner ends with its own run: whoever waited learns that the queued one was not run here.
-    expect([3, 70]).toContain((await second.finished).code);
+    // A stopped owner leaves the queue to the next one; whoever waited learns that the run can still go on.
+    expect((await second.finished).code).toBe(3);
+    const left = await runCli(where, 'runs', 'list', '--json');
+    expect(
+      left.events.map((event) => event['status']).toSorted((a, b) => String(a).localeCompare(String(b))),
+    ).toEqual(['paused', 'queued']);
+    const third = await runCli(
+      where,
+      'eval',
+      'minivln_expert',
+      '--split',
+      'train',
+      '--episodes',
+      '1',
+      '--json',
+    );
+    expect([third.code, third.events.filter((event) => event.event === 'run.finished').length]).toEqual([
+      0, 1,
+    ]);
     const after = await runCli(where, 'runs', 'list', '--json');
-    expect(after.events.map((event) => event['status'])).not.toContain('running');
+    expect(
+      after.events.map((event) => event['status']).toSorted((a, b) => String(a).localeCompare(String(b))),
+    ).toEqual(['completed', 'completed', 'paused']);
   });
 });
 

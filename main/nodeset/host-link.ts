@@ -78,7 +78,7 @@ export class ProcessLink implements HostLink {
         throw this.#breakWith(death).within(scope);
       }
       case 'timeout': {
-        const seconds = options.timeoutMs / 1000;
+        const seconds = Math.round(options.timeoutMs / 100) / 10;
         const late = new StudioError(
           'timeout',
           `${this.instance} did not answer within ${seconds} s (${options.phase})`,

@@ -30,7 +30,8 @@ import { openRunStore } from '../../store/run-store.ts';
 import { createExecutionGuard, type ExecutionGuard } from '../execution-guard.ts';
 import type { GraphSource } from '../ports.ts';
 import { createQueueFile } from '../queue-file.ts';
-import { RunService, type RunServicePorts } from '../run-service.ts';
+import { RunService } from '../run-service.ts';
+import type { RunServicePorts } from '../run-service-ports.ts';
 
 const library = fileURLToPath(new URL('../../../resources', import.meta.url));
 const own = fileURLToPath(new URL('.', import.meta.url));

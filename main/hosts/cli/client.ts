@@ -7,6 +7,7 @@ import { systemClock } from '../../base/clock.ts';
 import { sleep } from '../../base/abort.ts';
 import type { RequestInput, RequestName, RequestOutput, Transport } from '../../contract/api.ts';
 import type { ErrorInfo } from '../../contract/error.ts';
+import type { ErrorCode } from '../../base/error-codes.ts';
 import { StudioError } from '../../base/errors.ts';
 import { localTransport } from '../engine.ts';
 import { connectToOwner, ownerSocketPath, serveOwnerSocket } from '../owner-socket.ts';
@@ -40,6 +41,7 @@ export interface ClientOptions {
 /** What the owner announces in its file. */
 const ownerAddress = z.object({ socketPath: z.string(), secret: z.string() });
 const ownerStartMs = 5000;
+const unwritable: readonly ErrorCode[] = ['disk_full', 'read_only', 'io_failed'];
 
 export async function openClient(options: ClientOptions): Promise<Client> {
   const deadlineMs = systemClock.monotonic() + ownerStartMs;
@@ -47,7 +49,10 @@ export async function openClient(options: ClientOptions): Promise<Client> {
     try {
       return await ownClient(options);
     } catch (thrown) {
-      if (!(thrown instanceof StudioError) || thrown.code !== 'workspace_busy') throw thrown;
+      if (!(thrown instanceof StudioError)) throw thrown;
+      // A disk that is full or may not be written to can still be read.
+      if (options.readOnly && unwritable.includes(thrown.code)) return readOnlyClient(options, thrown);
+      if (thrown.code !== 'workspace_busy') throw thrown;
       const client = await clientOfOwner(options, thrown);
       if (client) return client;
       // The owner holds the lock and does not listen yet, or has just let go of it.
@@ -58,7 +63,7 @@ export async function openClient(options: ClientOptions): Promise<Client> {
 }
 
 async function ownClient({ workspace, trust = [] }: ClientOptions): Promise<Client> {
-  const studio = await createStudio({ host: 'cli', workspace, trust });
+  const studio = await createStudio({ host: 'cli', workspace, trust, holdQueue: true });
   const secret = randomBytes(16).toString('hex');
   const socketPath = ownerSocketPath(studio.workspaceFolder);
   try {

@@ -53,16 +53,37 @@ export function configOf(graph: string, options: Readonly<Record<string, unknown
   return parseConfig(graphReference(graph), flagValues(options));
 }
 
+/**
+ * The owner of the workspace goes on until the queue is empty, because others wait for it; after a stop or a cancel it
+ * leaves what is queued to the next owner.
+ */
+async function finishQueue(client: Client, output: Output): Promise<void> {
+  client.studio?.releaseQueue();
+  const quiet: Output = { ...output, print: () => {}, emit: () => {}, live: () => {} };
+  while (client.studio) {
+    const { holder } = await client.request('guard.get', {});
+    const { runIds } = await client.request('runs.queue', {});
+    if (holder === null && runIds.length === 0) return;
+    const next = holder?.id ?? runIds[0] ?? '';
+    output.note(`Going on with ${next}, which was queued.`);
+    const code = await watchRuns(client, quiet).until(next);
+    if (code === exitCodes.resumable || code === exitCodes.cancelled) return;
+  }
+}
+
 async function start(
   client: Client,
   output: Output,
   request: { config: EvalConfig; whenBusy: 'queue' | 'refuse' },
 ): Promise<ExitCode> {
   const watch = watchRuns(client, output);
+  if (request.whenBusy === 'queue') client.studio?.releaseQueue();
   const { runId, queued } = await client.request('runs.start', request);
   output.emit({ event: queued ? 'run.queued' : 'run.started', run_id: runId });
   output.print(queued ? `${runId} is queued` : runId);
-  return watch.until(runId);
+  const code = await watch.until(runId);
+  if (code !== exitCodes.resumable && code !== exitCodes.cancelled) await finishQueue(client, output);
+  return code;
 }
 
 async function preflight(client: Client, output: Output, config: EvalConfig): Promise<ExitCode> {

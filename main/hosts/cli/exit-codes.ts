@@ -29,7 +29,8 @@ const ours: readonly ErrorCode[] = [
 
 export function exitCodeOfError({ code }: Pick<ErrorInfo, 'code'>): ExitCode {
   if (code === 'aborted') return exitCodes.cancelled;
-  if (code === 'disk_full') return exitCodes.resumable;
+  // The run is on disk, or queued: it goes on with the next owner of the workspace.
+  if (code === 'disk_full' || code === 'connection_closed') return exitCodes.resumable;
   return ours.includes(code) ? exitCodes.internal : exitCodes.invalid;
 }
 

@@ -31,6 +31,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
             'workspace_busy',
             'Another process already owns this workspace. Use its window or address, or give another --workspace.',
           );
+        studio.releaseQueue();
         const port = Number(own.port);
         if (!Number.isInteger(port) || port < 0 || port > 65_535)
           throw new StudioError('invalid_input', `--port takes 0 to 65535, not "${own.port}".`);

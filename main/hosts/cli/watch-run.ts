@@ -31,6 +31,8 @@ export function watchRuns(client: Client, output: Output): Watch {
       take = (message) => follower.take(message);
       onGap = () => follower.recover();
       early.splice(0).forEach((message) => follower.take(message));
+      // It may have ended before anybody listened.
+      follower.recover();
       using _interrupts = handleInterrupts(client, output, runId);
       const item = await follower.ended;
       return report(client, output, item, follower.error);
