@@ -174,7 +174,10 @@ test('what was not saved is back after the page was killed, and saving keeps the
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('First value');
   await expect(page.getByText('● Not saved')).toBeVisible();
   await page.waitForTimeout(700);
-  await page.goto('chrome://crash').catch(() => undefined);
+  const crashed = page.waitForEvent('crash');
+  // The navigation of a page that has crashed may never end.
+  void page.goto('chrome://crash').catch(() => undefined);
+  await crashed;
 
   const second = await openAnother();
   await openGraph(second, 'mine');
