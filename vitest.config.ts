@@ -14,7 +14,7 @@ export default defineConfig({
       '.ci/**/*.test.ts',
     ],
     exclude: ['node_modules/**', '.ci/packaging/**', 'dist/**', 'release/**'],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 30_000,
     pool: 'forks',
     maxWorkers: 2,

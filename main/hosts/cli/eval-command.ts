@@ -66,7 +66,7 @@ async function finishQueue(client: Client, output: Output): Promise<void> {
     if (holder === null && runIds.length === 0) return;
     const next = holder?.id ?? runIds[0] ?? '';
     output.note(`Going on with ${next}, which was queued.`);
-    const code = await watchRuns(client, quiet).until(next);
+    const code = await watchRuns(client, quiet).until(next, true);
     if (code === exitCodes.resumable || code === exitCodes.cancelled) return;
   }
 }

@@ -12,8 +12,8 @@ const finalStatuses = ['completed', 'completed_with_errors', 'paused', 'cancelle
 const outcomes = ['completed', 'error', 'timeout', 'died', 'no_verdict'];
 
 export interface Watch {
-  /** Give before the run is started, so that no event is missed. */
-  until(runId: string): Promise<ExitCode>;
+  /** Start to listen before the run is started, so that no event is missed; else it may have ended before. */
+  until(runId: string, mayHaveEnded?: boolean): Promise<ExitCode>;
 }
 
 /** Starts listening at once. */
@@ -26,13 +26,12 @@ export function watchRuns(client: Client, output: Output): Watch {
     () => onGap(),
   );
   return {
-    async until(runId) {
+    async until(runId, mayHaveEnded = false) {
       const follower = new RunFollower(client, output, runId);
       take = (message) => follower.take(message);
       onGap = () => follower.recover();
       early.splice(0).forEach((message) => follower.take(message));
-      // It may have ended before anybody listened.
-      follower.recover();
+      if (mayHaveEnded) follower.recover();
       using _interrupts = handleInterrupts(client, output, runId);
       const item = await follower.ended;
       return report(client, output, item, follower.error);
