@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { createRandom, deriveSeed, type Random } from 'agentcanvas';
 import { tokenCount, tokenise } from '../nodesets/minivln/instruction.ts';
+import { action } from '../nodesets/minivln/motion.ts';
 import type { Running } from '../nodesets/minivln/session.ts';
 import { createArrayFolder, type ArrayFolder, type ArrayLayout } from './array-folder.ts';
 import { playInLockstep, type Player } from './lockstep.ts';
@@ -29,9 +30,11 @@ const expertShare = Number(values['expert-share']);
 const stepNames = ['taken', 'expert', 'clause', 'turned', 'bearing', 'distance'] as const;
 /** Rollouts are cut here; the longest expert episode takes 96 steps. */
 const stepBudget = 120;
-const stop = 0;
+const { stop, forward } = action;
 /** An agent that left the route this long ago teaches little: its episode ends. */
 const patience = 16;
+/** A student that has not moved for a full turn is stuck: the expert drives the rest. */
+const stuckAfter = 24;
 
 const number: ArrayLayout = { dtype: 'uint8', shape: [] };
 const layouts = {
@@ -54,6 +57,7 @@ function recorder(running: Running, folder: Folder, random: Random): Player {
   const views: Uint8Array[] = [];
   const steps = Object.fromEntries(stepNames.map((name) => [name, [] as number[]]));
   let lost = 0;
+  let unmoved = 0;
   return {
     choose({ proposal, features }) {
       if (!features) throw new Error('the model gives no features: export it with --features');
@@ -61,8 +65,10 @@ function recorder(running: Running, folder: Folder, random: Random): Player {
       const expert = running.expert();
       lost = label.clause === offRoute ? lost + 1 : 0;
       // A student that stops where the expert would not has more to learn further on.
-      const trusts = random.next() >= expertShare && (proposal !== stop || expert === stop);
+      const isStuck = unmoved > stuckAfter;
+      const trusts = !isStuck && random.next() >= expertShare && (proposal !== stop || expert === stop);
       const taken = lost > patience ? stop : trusts ? proposal : expert;
+      if (!isStuck) unmoved = taken === forward ? 0 : unmoved + 1;
       views.push(features.slice());
       const row = { ...label, expert, taken };
       for (const name of stepNames) steps[name]!.push(row[name]);

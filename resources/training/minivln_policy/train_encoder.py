@@ -120,6 +120,7 @@ def train(args: argparse.Namespace) -> None:
             scores = {name: round(value, 3) for name, value in scores_of(outputs, test).items()}
             print(f"{step + 1}/{steps} {time.time() - began:.0f}s {report} {scores}", flush=True)
             torch.save(model[0].state_dict(), args.out)
+            torch.save(model[1].state_dict(), f"{args.out}.head")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from torch.nn import functional as F
 from .policy import HIDDEN, SENTENCES, Policy
 from .rollouts import OFF_ROUTE, Rollouts
 
-#: A step where the expert does something else than what was done last counts this much more (inflection weighting).
+#: A step where the expert does something else than it would have done a step before counts this much more (inflection
+#: weighting). Compared with what was done instead, students that hesitate would be taught to turn to and fro.
 INFLECTION = 3.0
 #: Off the route the expert walks back, which the instruction says nothing about.
 LOST = 0.3
@@ -24,7 +25,8 @@ LOST = 0.3
 def losses_of(result: dict[str, Tensor], batch: dict[str, Tensor]) -> dict[str, Tensor]:
     expert, valid = batch["expert"].long(), batch["valid"].float()
     on_route = valid * (batch["clause"] != OFF_ROUTE)
-    weight = torch.where(expert != batch["previous"], INFLECTION, 1.0)
+    changes = F.pad(expert[:, 1:] != expert[:, :-1], (1, 0), value=True)
+    weight = torch.where(changes, INFLECTION, 1.0)
     weight = weight * torch.where(batch["clause"] != OFF_ROUTE, 1.0, LOST) * valid
 
     def mean(values: Tensor, mask: Tensor) -> Tensor:
@@ -90,7 +92,7 @@ def train(args: argparse.Namespace) -> None:
                 report = " ".join(f"{name} {value / 40:.4f}" for name, value in sums.items())
                 print(f"epoch {epoch + 1} {count}/{steps} {time.time() - began:.0f}s {report}", flush=True)
                 sums = {}
-        torch.save(policy.state_dict(), args.out)
+    torch.save(policy.state_dict(), args.out)
 
 
 if __name__ == "__main__":
