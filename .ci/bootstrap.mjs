@@ -11,6 +11,8 @@ const programs = {
   test: { script: '.ci/test.mjs', build: [] },
   check: { script: '.ci/check.mjs', build: [] },
   bench: { script: '.ci/bench.mjs', build: ['engine'] },
+  mutation: { script: '.ci/mutation.mjs', build: [] },
+  docs: { script: '.ci/docs.mjs', build: [] },
   e2e: { script: '.ci/e2e.mjs', build: ['engine', 'renderer', 'electron'] },
   package: { script: '.ci/package.mjs', build: ['engine', 'renderer', 'electron'] },
 };

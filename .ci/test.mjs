@@ -12,24 +12,31 @@ if (endToEnd.length > 0) process.env.AGENTCANVAS_CHROMIUM = await ensureBrowser(
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 const lines = [];
+const failures = [];
 for (const step of [...checkSteps(), ...packagingSteps(), ...endToEnd]) {
   const { ok, seconds } = await runStep(step);
-  const counts = await countsOf(step, ok);
+  const report = await reportOf(step);
+  const counts = countsOf(step, ok, report);
+  if (!ok) failures.push(...failedTests(step, report));
   for (const kind of Object.keys(total)) total[kind] += counts[kind];
   lines.push(
     `${ok ? 'ok  ' : 'FAIL'}  ${step.name.padEnd(8)} ${seconds.toFixed(1).padStart(6)} s  ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
   );
 }
 console.log(`\n${lines.join('\n')}\n`);
+for (const failure of failures) console.log(`failed: ${failure}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed === 0 ? 0 : 1);
 
-async function countsOf(step, ok) {
-  const plain = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
-  if (!step.report) return plain;
-  const report = await readFile(step.report, 'utf8')
+async function reportOf(step) {
+  if (!step.report) return null;
+  return readFile(step.report, 'utf8')
     .then(JSON.parse)
     .catch(() => null);
+}
+
+function countsOf(step, ok, report) {
+  if (!step.report) return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
   if (!report) return { passed: 0, failed: 1, skipped: 0 };
   const counts = report.stats
     ? {
@@ -44,4 +51,34 @@ async function countsOf(step, ok) {
       };
   // A step that fails although no single test did (a file that does not load) is a failure of its own.
   return !ok && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+}
+
+/** Names of the failed tests of one step with the first line of why, for whoever sees only the end of the output. */
+function failedTests(step, report) {
+  if (!report) return [`${step.name}: no report; its own output says why`];
+  const names = report.stats ? failedSpecs(report.suites) : failedUnitTests(report.testResults);
+  return names.length > 0 ? names : [`${step.name}: no single test failed; its own output says why`];
+}
+
+function failedUnitTests(files) {
+  return files.flatMap((file) => {
+    const tests = file.assertionResults.filter((test) => test.status === 'failed');
+    if (tests.length === 0 && file.status === 'failed') return [`${file.name}: ${firstLine(file.message)}`];
+    return tests.map((test) => `${file.name}: ${test.fullName}: ${firstLine(test.failureMessages[0])}`);
+  });
+}
+
+function failedSpecs(suites) {
+  return suites.flatMap((suite) => [
+    ...(suite.specs ?? [])
+      .filter((spec) => !spec.ok)
+      .map(
+        (spec) => `${spec.file}: ${spec.title}: ${firstLine(spec.tests[0]?.results.at(-1)?.error?.message)}`,
+      ),
+    ...failedSpecs(suite.suites ?? []),
+  ]);
+}
+
+function firstLine(text) {
+  return (text ?? '').split('\n')[0];
 }
