@@ -11,6 +11,7 @@ const programs = {
   test: { script: '.ci/test.mjs', build: [] },
   check: { script: '.ci/check.mjs', build: [] },
   bench: { script: '.ci/bench.mjs', build: ['engine'] },
+  reliability: { script: '.ci/reliability.mjs', build: ['engine'] },
   mutation: { script: '.ci/mutation.mjs', build: [] },
   docs: { script: '.ci/docs.mjs', build: [] },
   e2e: { script: '.ci/e2e.mjs', build: ['engine', 'renderer', 'electron'] },

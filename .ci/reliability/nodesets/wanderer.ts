@@ -1,0 +1,106 @@
+// The environment of the reliability table: observations, length and metrics depend on the episode's identity and on
+// every action so far, so that anything lost, doubled or mixed up shows. The split says what is special.
+import { closeSync, openSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRandom, defineNode, defineNodeset, deriveSeed, Tensor } from 'agentcanvas';
+
+/** `brisk` has no pauses, `steady` the same one in every step, `mortal` ends 10 % of the episodes' first attempts. */
+const splits = { brisk: 1_000_000, steady: 1_000_000, mortal: 1_000_000 } as const;
+type Split = keyof typeof splits;
+const pauseMs = Number(process.env['AC_WANDERER_PAUSE_MS'] ?? 5);
+
+/** True once per episode for a tenth of them; a file remembers, as the process will not. */
+function isToDie(index: number): boolean {
+  const folder = process.env['AC_WANDERER_FLAGS'];
+  if (folder === undefined || deriveSeed('dies', index) % 10 !== 0) return false;
+  try {
+    closeSync(openSync(path.join(folder, `died-${index}`), 'wx'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// A nodeset's file gives it as its default export.
+// oxlint-disable-next-line import/no-default-export
+export default defineNodeset({
+  name: 'wanderer',
+  parallelism: 'replicated',
+  create() {
+    let split: Split = 'brisk';
+    let index = 0;
+    let step = 0;
+    let history = 0;
+    const state = () => ({
+      values: { split, episode_index: index },
+      episodeCount: splits[split],
+      stepBudget: 60,
+      currentEpisode: {
+        episodeId: `${split}-${index}`,
+        sceneId: `scene-${index % 7}`,
+        instruction: 'wander',
+      },
+    });
+    const observation = () => {
+      const random = createRandom(deriveSeed('wanderer', index, step, history));
+      return Tensor.of(
+        'float32',
+        [6],
+        Float32Array.from({ length: 6 }, () => random.next() * 2 - 1),
+      );
+    };
+    return {
+      nodes: [
+        defineNode({
+          name: 'observe',
+          outputs: [{ name: 'observation' }],
+          forward: () => ({ observation: observation() }),
+        }),
+        defineNode({
+          name: 'step',
+          inputs: [{ name: 'action', wireType: 'ANY' }],
+          outputs: [{ name: 'observation' }, { name: 'done', wireType: 'BOOL' }],
+          async forward({ action }, context) {
+            step++;
+            const acted = typeof action === 'number' ? action : context.seed % 97;
+            history = deriveSeed(history, acted, step);
+            if (split === 'steady') await delay(pauseMs);
+            if (split === 'mortal' && step === 2 && isToDie(index)) process.exit(9);
+            return { observation: observation(), done: step >= 4 + (deriveSeed(index, 'length') % 5) };
+          },
+        }),
+        defineNode({
+          name: 'evaluate',
+          inputs: [{ name: 'trigger' }],
+          outputs: [{ name: 'metrics', wireType: 'METRICS' }],
+          forward: () => ({ metrics: { success: history % 2, steps_taken: step, history } }),
+        }),
+      ],
+      envPanel: {
+        fields: [
+          { name: 'split', kind: 'select' },
+          { name: 'episode_index', kind: 'number' },
+        ],
+        actions: [{ name: 'play', sideEffect: 'run_start' }],
+        onLoad: state,
+        onFieldChange(field, value) {
+          if (field === 'split') split = value as Split;
+          if (field === 'episode_index') index = Number(value);
+          return state();
+        },
+        onAction() {
+          [step, history] = [0, deriveSeed('start', index)];
+          return state();
+        },
+        getOptions: (field) => (field === 'split' ? Object.keys(splits) : []),
+      },
+      evalMetadata: () => ({
+        envName: 'wanderer',
+        splits: Object.keys(splits),
+        episodeCounts: splits,
+        metrics: ['success', { name: 'steps_taken', unit: 'steps' }, { name: 'history' }],
+      }),
+    };
+  },
+});
