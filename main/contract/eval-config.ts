@@ -1,6 +1,7 @@
 // Everything a run can be told. The command line's flags and the form are generated from this schema, so nothing
 // exists in one and not in the other. `.meta` gives flag, unit and help.
 import { z } from 'zod';
+import { spawnPlace } from './spawners.ts';
 
 export const episodeSelection = z.union([
   z.literal('all'),
@@ -47,6 +48,9 @@ export const evalConfig = z.strictObject({
     .max(256)
     .default(1)
     .describe('Environment processes that work at once'),
+  spawner: spawnPlace
+    .optional()
+    .describe('Where environment processes run; default: the nodeset, then Settings'),
   stepBudget: z
     .number()
     .int()

@@ -1,5 +1,6 @@
 // Settings of one workspace's owner; every limit a user may want to move, with its default.
 import { z } from 'zod';
+import { savedConnection, spawnerSettings } from './spawners.ts';
 
 export const deadlines = z.object({
   handshakeSec: z.number().positive().default(60),
@@ -41,6 +42,10 @@ export const settings = z.object({
   /** Nodeset to the interpreter it shall use, whatever it names itself. */
   interpreters: z.record(z.string(), z.string()).default({}),
   attachments: z.array(attachment).default([]),
+  /** Where processes of nodesets run. */
+  spawners: spawnerSettings.prefault({}),
+  /** Other engines, usually behind SSH. */
+  connections: z.array(savedConnection).default([]),
   deadlines: deadlines.prefault({}),
   processLimits: processLimits.prefault({}),
   perStepBudgetSec: z.number().positive().nullable().default(null),
