@@ -5,8 +5,9 @@
 # Runs from the repository; PYTHON and NODE may name the interpreters (Node 24; see README.md).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-: "${PYTHON:=python3}" "${NODE:=node}" "${ENCODER:?}" "${OUT:?}" "${BLIND:=}" "${SEED:=1}"
-: "${CLONED:=3000}" "${ROUNDS:=5}" "${PER_ROUND:=2500}" "${CLONING_EPOCHS:=5}" "${EPOCHS:=4}" "${LAST_EPOCHS:=8}" "${THREADS:=1}"
+: "${PYTHON:=python3}" "${NODE:=node}" "${ENCODER:?}" "${OUT:?}" "${BLIND:=}" "${SEED:=1}" "${THREADS:=1}"
+: "${CLONED:=3000}" "${ROUNDS:=5}" "${PER_ROUND:=2500}"
+: "${CLONING_EPOCHS:=5}" "${EPOCHS:=4}" "${LONG_FROM:=5}" "${LONG_EPOCHS:=8}"
 mkdir -p "$OUT"
 
 # Stages that are done already are kept, so an interrupted run goes on where it was.
@@ -28,18 +29,20 @@ export_agent() { PYTHONPATH="$here" "$PYTHON" -m minivln_policy.export --encoder
 : "${CLONES:=$OUT/cloned}"
 [ -e "${CLONES}a/manifest.json" ] || export_agent --features --out "$OUT/start.onnx"
 collect_by_two "$OUT/start.onnx" 0 "$CLONED" 1 "$CLONES"
-data="${CLONES}a ${CLONES}b"
-[ -e "$OUT/round0.pt" ] || learn --data $data --epochs "$CLONING_EPOCHS" --out "$OUT/round0.pt"
+set -- "${CLONES}a" "${CLONES}b"
+[ -e "$OUT/round0.pt" ] || learn --data "$@" --epochs "$CLONING_EPOCHS" --out "$OUT/round0.pt"
 
 round=1
 while [ "$round" -le "$ROUNDS" ]; do
-  before=$((round - 1)) epochs=$EPOCHS share=$([ "$round" -le 2 ] && echo 0.3 || echo 0.1)
-  [ "$round" -lt "$ROUNDS" ] || epochs=$LAST_EPOCHS
-  export_agent --policy "$OUT/round$before.pt" --features --out "$OUT/round$before.onnx"
+  before=$((round - 1))
+  share=$([ "$round" -le 2 ] && echo 0.3 || echo 0.1)
+  epochs=$([ "$round" -lt "$LONG_FROM" ] && echo "$EPOCHS" || echo "$LONG_EPOCHS")
+  [ -e "$OUT/round$before.onnx" ] ||
+    export_agent --policy "$OUT/round$before.pt" --features --out "$OUT/round$before.onnx"
   collect_by_two "$OUT/round$before.onnx" $(((CLONED + before * PER_ROUND) % 10000)) "$PER_ROUND" "$share" "$OUT/rollouts$round"
-  data="$data $OUT/rollouts${round}a $OUT/rollouts${round}b"
+  set -- "$@" "$OUT/rollouts${round}a" "$OUT/rollouts${round}b"
   [ -e "$OUT/round$round.pt" ] ||
-    learn --data $data --start "$OUT/round$before.pt" --epochs "$epochs" --out "$OUT/round$round.pt"
+    learn --data "$@" --start "$OUT/round$before.pt" --epochs "$epochs" --out "$OUT/round$round.pt"
   round=$((round + 1))
 done
 export_agent --policy "$OUT/round$ROUNDS.pt" --out "$OUT/agent.onnx"

@@ -79,7 +79,7 @@ describe('the shipped policy', () => {
     const student = await loadStudent(modelFile);
     const followed = await successesOf(student, false);
     const blind = await successesOf(student, true);
-    expect(followed).toBeGreaterThanOrEqual(12);
+    expect(followed).toBeGreaterThanOrEqual(18);
     expect(blind).toBeLessThanOrEqual(6);
   });
 });

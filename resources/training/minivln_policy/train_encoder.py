@@ -110,7 +110,8 @@ def train(args: argparse.Namespace) -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 2.0)
         optimiser.step()
         schedule.step()
-        if step % 250 == 249 or step == steps - 1:
+        is_last = step == steps - 1 or step + 1 == args.stop_after
+        if step % 250 == 249 or is_last:
             test = batch_of(arrays, held_out)
             model.eval()
             with torch.no_grad():
@@ -120,7 +121,8 @@ def train(args: argparse.Namespace) -> None:
             scores = {name: round(value, 3) for name, value in scores_of(outputs, test).items()}
             print(f"{step + 1}/{steps} {time.time() - began:.0f}s {report} {scores}", flush=True)
             torch.save(model[0].state_dict(), args.out)
-            torch.save(model[1].state_dict(), f"{args.out}.head")
+        if is_last:
+            return
 
 
 if __name__ == "__main__":
@@ -130,6 +132,7 @@ if __name__ == "__main__":
     parser.add_argument("--start", help="weights to go on from")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--steps", type=int, help="instead of whole epochs")
+    parser.add_argument("--stop-after", type=int, help="steps, fewer than the schedule is made for")
     parser.add_argument("--rate", type=float, default=4e-3)
     parser.add_argument("--warm-up", type=float, default=0.1, help="share of the steps")
     parser.add_argument("--seed", type=int, default=1)
