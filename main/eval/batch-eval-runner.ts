@@ -5,10 +5,18 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ErrorInfo } from '../contract/error.ts';
 import type { GraphDefinition } from '../contract/graph.ts';
-import type { BatchView, RunCounts, RunStatus, RunSummary, WorkerView } from '../contract/run.ts';
+import type {
+  BatchView,
+  EpisodeAttempt,
+  RunCounts,
+  RunStatus,
+  RunSummary,
+  WorkerView,
+} from '../contract/run.ts';
 import type { Settings } from '../contract/settings.ts';
 import { compileGraph } from '../graph/compile.ts';
 import type { GraphSession, LoadStage, NodesetRegistry } from '../nodeset/ports.ts';
+import type { RunChat } from '../llm/ports.ts';
 import type { RunHandle } from '../store/ports.ts';
 import { lowSpaceReason, watchDisk } from './disk-watch.ts';
 import { describeEnvironment, spaceWithoutEnvironment, type Environment } from './environment.ts';
@@ -18,6 +26,7 @@ import { requiredNodesets } from '../graph/graph-tools.ts';
 import type { EpisodeLimits } from './lease.ts';
 import type { EpisodeRunner, RunBatching, RunEnd, RunListener } from './ports.ts';
 import { refuseChangedPlan } from './resume-check.ts';
+import { executionIdOf } from './run-episode.ts';
 import { sessionReplicas } from './session-replicas.ts';
 
 const defaultStepBudget = 1000;
@@ -38,6 +47,9 @@ export interface BatchPorts {
   readonly createEpisodeRunner: (request: EpisodeRunnerRequest) => EpisodeRunner;
   /** Disposed by the run once its replicas are gone. */
   readonly batching?: RunBatching | undefined;
+  /** Opened when the session starts: a replay from nowhere then fails the run, not each episode. */
+  readonly openChat?: (() => RunChat) | undefined;
+  readonly redact?: (<Value>(value: Value) => Value) | undefined;
 }
 
 type Interruption = { readonly kind: 'stop'; readonly reason: string } | { readonly kind: 'cancel' };
@@ -139,10 +151,11 @@ export class BatchEvalRunner {
     try {
       await this.#enter('preparing', 'checking the disk');
       await this.#refuseLowSpace();
+      using chat = this.#ports.openChat?.();
       await using session = await this.#openSession();
       this.#throwIfInterrupted();
       const environment = await this.#prepare(session);
-      return { kind: 'pool', end: await this.#runPool(session, environment) };
+      return { kind: 'pool', end: await this.#runPool(session, environment, chat) };
     } catch (error) {
       if (this.#interruption && isAbort(error)) return { kind: 'interrupted' };
       const known = toStudioError(error);
@@ -176,6 +189,7 @@ export class BatchEvalRunner {
       signal: this.#preparation.signal,
       onStage: (stage) => this.#onStage(stage),
       logFolder: `${this.handle.folder}/logs`,
+      place: this.handle.record.config.spawner,
       ...(batching ? { batching } : {}),
     });
   }
@@ -215,7 +229,11 @@ export class BatchEvalRunner {
     return environment;
   }
 
-  async #runPool(session: GraphSession, environment: Environment | null): Promise<PoolEnd> {
+  async #runPool(
+    session: GraphSession,
+    environment: Environment | null,
+    chat: RunChat | undefined,
+  ): Promise<PoolEnd> {
     const { handle } = this;
     const { clock, logger, settings, createEpisodeRunner, freeBytes } = this.#ports;
     const { config } = handle.record;
@@ -237,6 +255,7 @@ export class BatchEvalRunner {
         slopeBytesPerEpisode: null,
       },
       closeMs: deadlines.closeSec * 1000,
+      annotate: (row) => this.#annotated(row, chat),
       clock,
       logger,
       listener: this.#listener,
@@ -255,6 +274,14 @@ export class BatchEvalRunner {
     if (!this.#interruption) await this.#enter('running', null);
     this.#poolStartedMs = clock.monotonic();
     return await pool.run();
+  }
+
+  /** Also rows of attempts that were ended from outside carry what they used. */
+  #annotated(row: EpisodeAttempt, chat: RunChat | undefined): EpisodeAttempt {
+    const usage = chat?.takeUsage(executionIdOf(this.handle.record.runId, row)) ?? null;
+    const { redact } = this.#ports;
+    const clean = redact ? redact(row) : row;
+    return usage ? { ...clean, usage } : clean;
   }
 
   #limits(session: GraphSession, environment: Environment | null): EpisodeLimits {

@@ -58,6 +58,7 @@ export function createDescriber(options: DescriberOptions): Describer {
     onInterpreter?: (chosen: ChosenInterpreter) => void,
   ): Promise<Omit<NodesetVersion, 'manifest'>> => {
     if (source.language === 'python') {
+      if (runtime.placeOf?.(source) === 'docker') return await inImage(source);
       const interpreter = await options.interpreters?.choose(source);
       if (interpreter) onInterpreter?.(interpreter);
       const hash = await hashOfPython(source, interpreter?.path);
@@ -115,6 +116,12 @@ async function readManifest(file: string, hash: string): Promise<NodesetManifest
   } catch {
     return undefined;
   }
+}
+
+/** Its interpreter is the image's; this machine's are not looked for. */
+async function inImage(source: NodesetSource): Promise<Omit<NodesetVersion, 'manifest'>> {
+  const image = `image ${source.needs?.image ?? ''}`;
+  return { source, bundlePath: undefined, hash: await hashOfPython(source, image) };
 }
 
 /** The nodeset's own Python files; packages of its interpreter are not looked at. */

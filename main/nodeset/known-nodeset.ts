@@ -5,6 +5,7 @@ import type { HostProcess } from '../process/ports.ts';
 import type { ChosenInterpreter } from './interpreter-choice.ts';
 import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
 import type { SharedLease } from './shared-pool.ts';
+import { stableHash } from '../base/stable-hash.ts';
 import type { NodesetSource, NodesetVersion } from './version.ts';
 
 type Situation =
@@ -45,14 +46,15 @@ export class KnownNodeset {
   }
 
   isFor(source: NodesetSource): boolean {
-    const { entry, className, interpreter, interpreterIsCode, script, tokenEnv } = this.source;
+    const { entry, className, interpreter, interpreterIsCode, script, tokenEnv, needs } = this.source;
     return (
       entry === source.entry &&
       className === source.className &&
       interpreter === source.interpreter &&
       interpreterIsCode === source.interpreterIsCode &&
       script === source.script &&
-      tokenEnv === source.tokenEnv
+      tokenEnv === source.tokenEnv &&
+      stableHash(needs ?? null) === stableHash(source.needs ?? null)
     );
   }
 

@@ -15,6 +15,7 @@ import type {
   PanelInfo,
   PanelState,
 } from '../contract/nodeset.ts';
+import type { SpawnPlace } from '../contract/spawners.ts';
 import type { StudioError } from '../base/errors.ts';
 
 /** A stage of loading one nodeset or replica, for progress lines. */
@@ -136,6 +137,8 @@ export interface EnsureOptions {
   readonly batching?: BatchingPort;
   /** Log files of the replicas go here; without it only the tails in memory are kept. */
   readonly logFolder?: string;
+  /** Where processes per worker run, whatever the nodesets and Settings say. */
+  readonly place?: SpawnPlace | undefined;
 }
 
 export interface NodesetRegistry extends AsyncDisposable {

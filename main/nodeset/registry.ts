@@ -215,7 +215,7 @@ class WorkspaceRegistry implements NodesetRegistry {
   }
 
   async #open(versions: readonly NodesetVersion[], options: EnsureOptions): Promise<GraphSession> {
-    const { replicaCount, signal, batching, onStage, logFolder } = options;
+    const { replicaCount, signal, batching, onStage, logFolder, place } = options;
     const { builtins } = this.#options;
     const onReplicas = (replicas: readonly ReplicaNodeset[], change: 'started' | 'ended'): void => {
       for (const replica of replicas) this.#known.get(replica.manifest.name)?.trackReplica(replica, change);
@@ -230,6 +230,7 @@ class WorkspaceRegistry implements NodesetRegistry {
         batching,
         onStage,
         logFolder,
+        place,
         onReplicas,
       };
       const session = await NodesetSession.open(opening, { replicaCount, signal: stop });
@@ -278,7 +279,7 @@ class WorkspaceRegistry implements NodesetRegistry {
     try {
       await this.#assertTrusted(known);
       const stop = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
-      await this.#builds.look(known);
+      if (this.#runtime.placeOf?.(known.source) !== 'docker') await this.#builds.look(known);
       known.chooseInterpreter(undefined);
       const version = await this.#describer.describe(known.source, stop, (chosen) =>
         known.chooseInterpreter(chosen),

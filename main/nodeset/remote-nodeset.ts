@@ -12,7 +12,7 @@ import type { HostCommand } from './hosts/launcher.ts';
 import type { BatchBackend, CallLimits, EnvPanelClient } from './ports.ts';
 import { createProxyNodeType } from './proxy-node.ts';
 import { ownSharedFolder, removeSharedFolder } from './shared-folders.ts';
-import type { Spawner } from './spawners/spawner.ts';
+import type { HostPlacement, Spawner } from './spawners/spawner.ts';
 import type { StageReporter } from './stages.ts';
 import { evalMetadataFromWire, manifestFromWire } from './wire-form.ts';
 
@@ -20,6 +20,7 @@ export interface HostStart {
   readonly instance: string;
   readonly command: HostCommand;
   readonly spawner: Spawner;
+  readonly placement?: HostPlacement | undefined;
   readonly clock: Clock;
   readonly stages: StageReporter;
   /** From the handshake to ready. */
@@ -50,7 +51,8 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
   };
   const progress = host.connection.onNote((method, params) => relayProgress(method, params, stages));
   try {
-    attachFeatures(host, await ask('hello', { features: process.platform === 'linux' ? ['shm'] : [] }));
+    const features = process.platform === 'linux' && host.sharesMemory !== false ? ['shm'] : [];
+    attachFeatures(host, await ask('hello', { features }));
     stages.report('importing');
     const manifest = manifestFromWire(await ask('manifest'), instance);
     if (until === 'ready') {
@@ -71,10 +73,12 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
 }
 
 async function launch(start: HostStart): Promise<HostProcess> {
-  const { command, spawner, instance, stages, handshakeMs, signal, logFolder, logSink } = start;
+  const { command, spawner, placement, instance, stages, handshakeMs, signal, logFolder, logSink } = start;
   try {
+    const { explain: _explain, files: _files, ...launched } = command;
     return await spawner.start({
-      ...command,
+      ...launched,
+      placement,
       label: instance,
       onStage: ({ message }) => stages.report('starting', { message }),
       ...(handshakeMs !== undefined && { startTimeoutMs: handshakeMs }),

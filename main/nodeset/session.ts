@@ -2,6 +2,7 @@
 // the versions the session began with. Whatever fails while it opens takes everything back down.
 import { StudioError, toStudioError } from '../base/errors.ts';
 import { throwIfAborted } from '../base/abort.ts';
+import type { SpawnPlace } from '../contract/spawners.ts';
 import type { EvalMetadata, NodesetManifest } from '../contract/nodeset.ts';
 import type { ManifestSource, NodeCatalog, NodeType } from '../graph/ports.ts';
 import type { ReplicaNodeset } from './live-nodeset.ts';
@@ -29,6 +30,7 @@ export interface SessionOptions {
   readonly batching?: BatchingPort | undefined;
   readonly onStage?: ((stage: LoadStage) => void) | undefined;
   readonly logFolder?: string | undefined;
+  readonly place?: SpawnPlace | undefined;
   /** Told of every process that starts and of its end. */
   readonly onReplicas: (replicas: readonly ReplicaNodeset[], change: 'started' | 'ended') => void;
 }
@@ -182,14 +184,14 @@ export class NodesetSession implements GraphSession {
 
   /** All replicas of a slot, or none. */
   async #startReplicas(slot: number, signal: AbortSignal): Promise<readonly ReplicaNodeset[]> {
-    const { runtime, versions, onStage, logFolder } = this.#options;
+    const { runtime, versions, onStage, logFolder, place } = this.#options;
     const replicated = versions.filter(runsPerWorker);
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
     const results = await Promise.allSettled(
       replicated.map(async (version) => {
         try {
-          return await startReplica(runtime, version, { slot, signal: either, onStage, logFolder });
+          return await startReplica(runtime, version, { slot, signal: either, onStage, logFolder, place });
         } catch (error) {
           if (!stop.signal.aborted) stop.abort(toStudioError(error));
           throw error;

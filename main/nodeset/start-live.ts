@@ -1,5 +1,6 @@
 // Turns a version of a nodeset into a running one: in the engine, as one supervised server, or as a replica.
 import type { Clock } from '../base/clock.ts';
+import type { SpawnPlace } from '../contract/spawners.ts';
 import type { Deadlines } from '../contract/settings.ts';
 import type { LogSink } from '../process/ports.ts';
 import { startAttached, type ServerPorts } from './attached-nodeset.ts';
@@ -19,6 +20,8 @@ import { livesInEngine, type NodesetSource, type NodesetVersion } from './versio
 export interface NodesetRuntime {
   readonly clock: Clock;
   readonly spawner: Spawner;
+  /** Where processes of a nodeset run, unless a run says otherwise; default: on this machine. */
+  readonly placeOf?: ((source: NodesetSource, forRun?: SpawnPlace) => SpawnPlace) | undefined;
   readonly launchers: Readonly<Record<NodesetSource['language'], HostLauncher>>;
   readonly engineMethods?: EngineMethods | undefined;
   /** Of Settings, for nodesets that declare nothing; read at each start. */
@@ -33,6 +36,8 @@ export interface LiveStart {
   readonly signal?: AbortSignal | undefined;
   readonly onStage?: ((stage: LoadStage) => void) | undefined;
   readonly logFolder?: string | undefined;
+  /** The run's wish for processes per worker. */
+  readonly place?: SpawnPlace | undefined;
 }
 
 /** The one instance all workers use. */
@@ -141,14 +146,18 @@ async function hostStart(
     onStage: start.onStage,
   });
   stages.report('resolving');
-  const command = await runtime.launchers[language].commandFor({ version, instance: start.instance });
   const { instance, readyMs, signal, logFolder } = start;
+  const place = runtime.placeOf?.(version.source, start.place) ?? 'local';
+  const command = await runtime.launchers[language].commandFor({ version, instance, place });
+  const { files = [] } = command;
+  const needs = version.source.needs ?? {};
   return {
     instance,
     readyMs,
     signal,
     logFolder,
     command,
+    placement: { place, nodeset: name, needs, files, interpreter: command.command },
     spawner,
     clock,
     stages,

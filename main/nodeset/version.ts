@@ -1,4 +1,5 @@
 // A nodeset at one state of its sources. Versions never change: whoever started with one keeps it.
+import type { ServerNeeds } from '../contract/spawners.ts';
 import type { NodesetManifest } from '../contract/nodeset.ts';
 import type { ChosenInterpreter } from './interpreter-choice.ts';
 
@@ -21,6 +22,8 @@ export interface NodesetSource {
   readonly imports?: readonly string[] | undefined;
   /** Variables it asks for (`server_env`). */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Where it wants to run, and what it needs there (`server_image`, `server_gpu` …). */
+  readonly needs?: ServerNeeds | undefined;
   /** Attached: environment variable that holds the bearer token; empty = none. */
   readonly tokenEnv?: string | undefined;
 }

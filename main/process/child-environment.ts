@@ -1,5 +1,5 @@
 // The environment a child gets: the user's, without what belongs to the app, with what every child needs.
-import { listenVariable, nonceVariable, ownerVariable } from './owner.ts';
+import { handshakeVariable, listenVariable, nonceVariable, ownerVariable } from './owner.ts';
 
 /** Prefixes of variables that steer this program or its package manager, not the user's. */
 const ownPrefixes = ['ELECTRON_', 'NODE_', 'npm_', 'APPIMAGE'];
@@ -12,6 +12,7 @@ const ownNames = new Set([
   ownerVariable,
   nonceVariable,
   listenVariable,
+  handshakeVariable,
 ]);
 /** An AppImage puts its own folders in front of these. */
 const pathLists = new Set([

@@ -8,13 +8,13 @@ import { StudioError, toStudioError } from '../base/errors.ts';
 import { deathError } from './death.ts';
 import { connectFrames, parseAddress, type SocketAddress } from './frame-socket.ts';
 import { engineProof, verifyHandshake } from './handshake.ts';
-import type { SpawnedProcess } from './managed-process.ts';
 import { listenVariable, nonceVariable } from './owner.ts';
 import type {
   ExitInfo,
   FrameConnection,
   HostProcess,
   HostStage,
+  ManagedProcess,
   SpawnOptions,
   StartHostOptions,
   StopOptions,
@@ -26,17 +26,21 @@ const noteEveryMs = 10_000;
 /** Between the answer to `shutdown`, or the end of the connection, and the end of the process. */
 const exitGraceMs = 1_000;
 
-export interface StartHostPorts {
+export interface StartHostPorts<Child extends ManagedProcess> {
   readonly clock: Clock;
-  readonly spawn: (options: SpawnOptions) => Promise<SpawnedProcess>;
+  readonly spawn: (options: SpawnOptions) => Promise<Child>;
   readonly nextSocketPath: () => string;
 }
 
-export async function startHost(options: StartHostOptions, ports: StartHostPorts): Promise<ConnectedHost> {
+export async function startHost<Child extends ManagedProcess>(
+  options: StartHostOptions,
+  ports: StartHostPorts<Child>,
+): Promise<ConnectedHost<Child>> {
   throwIfAborted(options.signal);
   const { clock } = ports;
   const transport = options.transport ?? (process.platform === 'win32' ? 'tcp' : 'unix');
-  const listen = transport === 'tcp' ? 'tcp:127.0.0.1' : `unix:${ports.nextSocketPath()}`;
+  const listen =
+    options.door?.listen ?? (transport === 'tcp' ? 'tcp:127.0.0.1' : `unix:${ports.nextSocketPath()}`);
   const nonce = randomBytes(32).toString('hex');
   using stages = reportStages(options, clock);
   stages.enter('starting');
@@ -62,7 +66,7 @@ interface Attempt {
   readonly enter: (stage: HostStage) => void;
 }
 
-async function connectTo(child: SpawnedProcess, attempt: Attempt): Promise<FrameConnection> {
+async function connectTo(child: ManagedProcess, attempt: Attempt): Promise<FrameConnection> {
   const { options, clock, nonce } = attempt;
   const dueMs = clock.monotonic() + startTimeoutOf(options);
   const within = <T>(work: Promise<T>, what: string): Promise<T> =>
@@ -73,10 +77,17 @@ async function connectTo(child: SpawnedProcess, attempt: Attempt): Promise<Frame
       what,
     });
   attempt.enter('waiting_for_handshake');
-  const line = await within(child.handshakeLine, `the start of ${options.label}`);
+  using given = givenUp();
+  const { door } = options;
+  const line = await within(
+    door ? door.handshakeLine(child, given.signal) : child.handshakeLine,
+    `the start of ${options.label}`,
+  );
   const handshake = verifyHandshake(line, nonce);
-  const address = checkedAddress(handshake.listen, attempt.listen);
   attempt.enter('connecting');
+  const address = door
+    ? parseAddress(await within(door.reach(handshake.listen), `finding the port of ${options.label}`))
+    : checkedAddress(handshake.listen, attempt.listen);
   const connecting = connectFrames(address, { clock, ...(options.signal && { signal: options.signal }) });
   // An attempt that is given up must not leave an open connection behind.
   const connection = await within(connecting, `connecting to ${options.label}`).catch((error: unknown) => {
@@ -96,6 +107,12 @@ async function connectTo(child: SpawnedProcess, attempt: Attempt): Promise<Frame
     connection.close();
     throw error;
   }
+}
+
+/** Whoever looks for a handshake stops when nobody waits for it any more. */
+function givenUp(): { readonly signal: AbortSignal } & Disposable {
+  const stop = new AbortController();
+  return { signal: stop.signal, [Symbol.dispose]: () => stop.abort() };
 }
 
 function startTimeoutOf(options: StartHostOptions): number {
@@ -120,7 +137,7 @@ function checkedAddress(given: string, asked: string): SocketAddress {
 
 /** Kills what was started; a process that ended by itself is the reason, whatever was being waited for. */
 async function explainFailure(
-  child: SpawnedProcess,
+  child: ManagedProcess,
   error: StudioError,
   { options, clock }: Pick<Attempt, 'options' | 'clock'>,
 ): Promise<StudioError> {
@@ -141,7 +158,7 @@ async function explainFailure(
 
 /** Its end, if that comes within the time. Pipes close a moment before the system reports the exit. */
 async function exitWithin(
-  child: SpawnedProcess,
+  child: ManagedProcess,
   clock: Clock,
   delayMs: number,
 ): Promise<ExitInfo | undefined> {
@@ -186,14 +203,14 @@ function reportStages(
 }
 
 /** Process and connection end together: the end of either ends the other. */
-export class ConnectedHost implements HostProcess {
+export class ConnectedHost<Child extends ManagedProcess = ManagedProcess> implements HostProcess {
   readonly connection: FrameConnection;
-  readonly process: SpawnedProcess;
+  readonly process: Child;
   readonly #clock: Clock;
   #heartbeatRssBytes: number | null = null;
   #stopping: Promise<ExitInfo> | undefined;
 
-  constructor(connection: FrameConnection, child: SpawnedProcess, clock: Clock) {
+  constructor(connection: FrameConnection, child: Child, clock: Clock) {
     this.connection = connection;
     this.process = child;
     this.#clock = clock;

@@ -7,6 +7,8 @@ import { startTicksOf } from './process-table.ts';
 export const ownerVariable = 'AGENTCANVAS_OWNER';
 export const nonceVariable = 'AGENTCANVAS_NONCE';
 export const listenVariable = 'AGENTCANVAS_LISTEN';
+/** A file for the handshake line, where fd 3 leads nowhere. */
+export const handshakeVariable = 'AGENTCANVAS_HANDSHAKE';
 
 export interface Owner {
   readonly bootId: string;

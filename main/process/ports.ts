@@ -136,6 +136,18 @@ export interface StartHostOptions extends SpawnOptions {
   readonly signal?: AbortSignal;
   /** Default: `unix` where the system has such sockets, else `tcp`. */
   readonly transport?: 'unix' | 'tcp';
+  /** For hosts that run somewhere else than the child that stands for them here. */
+  readonly door?: HostDoor;
+}
+
+/** How the engine reaches a host in a container or on another machine. */
+export interface HostDoor {
+  /** What the host is told to listen on (`AGENTCANVAS_LISTEN`); always TCP, so the engine proves itself there. */
+  readonly listen: string;
+  /** The handshake line, where fd 3 of the child does not lead to the host. */
+  readonly handshakeLine: (child: ManagedProcess, signal: AbortSignal) => Promise<string>;
+  /** From the address in the proved handshake to one that this machine can connect to: `tcp:<host>:<port>`. */
+  readonly reach: (listen: string) => Promise<string>;
 }
 
 /** A host process and the connection to it, both or none. */
@@ -144,6 +156,8 @@ export interface HostProcess extends AsyncDisposable {
   readonly process: ManagedProcess;
   /** Last `heartbeat` note's resident memory, or null before the first. */
   readonly heartbeatRssBytes: number | null;
+  /** False where it does not see this machine's shared memory. Default: true. */
+  readonly sharesMemory?: boolean;
   /** Why it ended, with exit code or signal and the last lines of stderr in `details`. Waits for the end. */
   death(): Promise<StudioError>;
   /** Asks with the call `shutdown` (default 10 s), then stops the process. Never rejects. */
@@ -173,4 +187,6 @@ export interface ProcessRegistryOptions {
   readonly nodeCommand?: string;
   /** Folder under which the private socket folder is made; default XDG_RUNTIME_DIR, else the temporary folder. */
   readonly socketParent?: string;
+  /** Takes secrets out of every captured line. */
+  readonly redact?: ((line: string) => string) | undefined;
 }

@@ -1,4 +1,5 @@
 // How the host of a nodeset is started: a command line per language. Nothing runs here.
+import type { SpawnPlace } from '../../contract/spawners.ts';
 import type { StudioError } from '../../base/errors.ts';
 import type { NodesetVersion } from '../version.ts';
 
@@ -8,6 +9,8 @@ export interface HostCommand {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Folders and files of this machine it reads, for places that do not share its disk. */
+  readonly files?: readonly string[] | undefined;
   /** Makes of a failed start what its reader can act on. */
   readonly explain?: ((failure: StudioError) => Promise<StudioError>) | undefined;
 }
@@ -16,6 +19,8 @@ export interface LaunchRequest {
   readonly version: Pick<NodesetVersion, 'source' | 'bundlePath' | 'interpreter'>;
   /** `name#k`, or the nodeset's name. */
   readonly instance: string;
+  /** Default: `local`. */
+  readonly place?: SpawnPlace | undefined;
 }
 
 export interface HostLauncher {

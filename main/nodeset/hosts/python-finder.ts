@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { withDeadline } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { StudioError } from '../../base/errors.ts';
+import { serverNeeds } from '../../contract/spawners.ts';
 import type { ProcessRegistry } from '../../process/ports.ts';
 import type { BadCandidate, NodesetFolder, PythonFinder } from '../scan.ts';
 import type { NodesetSource } from '../version.ts';
@@ -24,7 +25,7 @@ const stated = z.union([
   z.object({ kind: z.literal('conda'), environment: z.string() }),
   z.object({ kind: z.literal('expression') }),
 ]);
-const foundNodeset = z.object({
+const foundNodeset = z.looseObject({
   file: z.string(),
   class_name: z.string(),
   name: z.string(),
@@ -42,10 +43,15 @@ type Place = Pick<NodesetSource, 'path' | 'entry' | 'language' | 'origin'>;
 export function createPythonFinder(options: PythonFinderOptions): PythonFinder {
   return async (folder) => {
     const answer = answerSchema.parse(JSON.parse(await askHelper(options, folder.folder)));
-    return {
-      sources: answer.nodesets.map((found) => sourceOf(found, placeOf(folder, found.file))),
-      bad: answer.problems.map((problem) => unreadable(problem, placeOf(folder, problem.file))),
-    };
+    const sources: NodesetSource[] = [];
+    const bad = answer.problems.map((problem) => unreadable(problem, placeOf(folder, problem.file)));
+    for (const found of answer.nodesets) {
+      const source = sourceOf(found, placeOf(folder, found.file));
+      const needs = serverNeeds.safeParse(needsIn(found));
+      sources.push(needs.success ? { ...source, needs: needs.data } : source);
+      if (!needs.success) bad.push({ source, error: misstated(found.class_name, needs.error) });
+    }
+    return { sources: sources.filter((source) => !bad.some((each) => each.source === source)), bad };
   };
 }
 
@@ -93,6 +99,21 @@ function sourceOf(found: z.infer<typeof foundNodeset>, place: Place): NodesetSou
     imports,
     env: env ?? undefined,
   };
+}
+
+/** `server_image` and its like, as the class writes them. */
+function needsIn(found: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.keys(serverNeeds.shape).map((member) => [member, found[`server_${member}`]]),
+  );
+}
+
+function misstated(className: string, { issues }: z.ZodError): StudioError {
+  const [first] = issues;
+  return new StudioError(
+    'nodeset_failed',
+    `server_${first?.path.join('.') ?? ''} of ${className} cannot be used: ${first?.message ?? 'wrong type'}; correct it and scan again`,
+  );
 }
 
 function unreadable(problem: { readonly file: string; readonly error: string }, place: Place): BadCandidate {

@@ -17,16 +17,19 @@ export interface PythonLauncherOptions {
 
 export function createPythonLauncher(options: PythonLauncherOptions): HostLauncher {
   return {
-    async commandFor({ version, instance }) {
+    async commandFor({ version, instance, place = 'local' }) {
       const { source, interpreter } = version;
       if (source.className === undefined)
         throw new StudioError('internal', `nodeset "${source.name}" has no class to serve`);
+      // An image brings its own; what this machine has means nothing there.
       const command =
-        interpreter?.path ??
-        (await options.resolveInterpreter({
-          wanted: source.interpreter,
-          baseFolder: path.dirname(source.entry),
-        }));
+        place === 'docker'
+          ? 'python3'
+          : (interpreter?.path ??
+            (await options.resolveInterpreter({
+              wanted: source.interpreter,
+              baseFolder: path.dirname(source.entry),
+            })));
       const args = [
         '-m',
         'agentcanvas_host',
@@ -37,13 +40,17 @@ export function createPythonLauncher(options: PythonLauncherOptions): HostLaunch
         '--instance',
         instance,
       ];
-      const inherited = source.env?.['PYTHONPATH'] ?? process.env['PYTHONPATH'];
+      const ofEngine = place === 'local' ? process.env['PYTHONPATH'] : undefined;
+      const inherited = source.env?.['PYTHONPATH'] ?? ofEngine;
+      const files = [options.pythonFolder, source.path];
+      const common = { command, args, cwd: path.dirname(source.entry), files };
       const PYTHONPATH = inherited
         ? `${options.pythonFolder}${path.delimiter}${inherited}`
         : options.pythonFolder;
+      if (place !== 'local') return { ...common, env: { ...source.env, PYTHONPATH } };
       const explain = (failure: StudioError): Promise<StudioError> =>
         explainPythonFailure(failure, { nodeset: source.name, interpreter: command, probe: options.probe });
-      return { command, args, cwd: path.dirname(source.entry), env: { ...source.env, PYTHONPATH }, explain };
+      return { ...common, env: { ...source.env, PYTHONPATH }, explain };
     },
   };
 }

@@ -58,10 +58,11 @@ def _serve_engine(options: Any, address: str) -> None:
     from . import handshake, process_guard
 
     nonce = handshake.take_nonce()
+    file = handshake.take_handshake_file()
     lifeline = process_guard.take_lifeline()
     process_guard.arm_parent_death_signal()
     server, actual = handshake.listen(address)
-    handshake.announce(nonce, actual)
+    handshake.announce(nonce, actual, file)
     sock = handshake.accept(server, actual)
 
     from .connection import Connection

@@ -25,24 +25,39 @@ def proof_of(nonce: str, text: str) -> str:
 
 
 def listen(address: str) -> Tuple[Any, str]:
-    """`unix:<path>` or `tcp:<host>`; gives the listening socket and the address it really has."""
+    """`unix:<path>`, `tcp:<host>` or, where a spawner publishes it, `tcp:<host>:<port>`; gives the listening socket
+    and the address it really has."""
     kind, _, rest = address.partition(":")
     if kind == "unix":
         server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         server.bind(rest)
         actual = address
     elif kind == "tcp":
-        host = rest.strip("[]") or "127.0.0.1"
+        shown, port = _host_and_port(rest)
+        host = shown.strip("[]")
         server = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-        server.bind((host, 0))
-        actual = f"tcp:{rest or host}:{server.getsockname()[1]}"
+        server.bind((host, port))
+        actual = f"tcp:{shown}:{server.getsockname()[1]}"
     else:
         raise SystemExit(f"AGENTCANVAS_LISTEN is '{address}'; expected unix:<path> or tcp:<host>")
     server.listen(1)
     return server, actual
 
 
-def announce(nonce: str, address: str) -> None:
+def _host_and_port(text: str) -> Tuple[str, int]:
+    """Host as it was written (IPv6 in brackets) and port; 0 for one the system picks."""
+    host, separator, port = text.rpartition(":")
+    if separator and port.isdigit() and (host.startswith("[") or ":" not in host):
+        return host or "127.0.0.1", int(port)
+    return text or "127.0.0.1", 0
+
+
+def take_handshake_file() -> str:
+    """Where fd 3 does not lead to the engine a spawner names a file instead; empty otherwise."""
+    return os.environ.pop("AGENTCANVAS_HANDSHAKE", "")
+
+
+def announce(nonce: str, address: str, file: str = "") -> None:
     pid = os.getpid()
     line = {
         "protocol": PROTOCOL_VERSION,
@@ -51,9 +66,19 @@ def announce(nonce: str, address: str) -> None:
         "proof": proof_of(nonce, f"{PROTOCOL_VERSION}:{pid}:{address}"),
     }
     data = (json.dumps(line) + "\n").encode("utf-8")
+    if file:
+        _write_whole(file, data)
+        return
     while data:
         data = data[os.write(HANDSHAKE_FD, data) :]
     os.close(HANDSHAKE_FD)
+
+
+def _write_whole(file: str, data: bytes) -> None:
+    """Whoever waits for the file never sees half of it."""
+    with open(file + ".part", "wb") as part:
+        part.write(data)
+    os.replace(file + ".part", file)
 
 
 def accept(server: Any, address: str) -> Any:

@@ -211,7 +211,17 @@ class BaseNodeSet(ABC):
     name: ClassVar[str]
     description: ClassVar[str] = ""
     server_python: ClassVar[Optional[str]] = None
+    # A container image; then the processes run in Docker unless Settings or the run say otherwise.
     server_image: ClassVar[Optional[str]] = None
+    # `local`, `docker` or `ray`.
+    server_spawner: ClassVar[Optional[str]] = None
+    server_gpu: ClassVar[Any] = None
+    server_mounts: ClassVar[Optional[List[str]]] = None
+    server_user: ClassVar[Optional[str]] = None
+    server_cpus: ClassVar[Optional[float]] = None
+    server_resources: ClassVar[Optional[Dict[str, float]]] = None
+    # On a cluster: `spread` over the nodes, or `pack`.
+    server_placement: ClassVar[Optional[str]] = None
     # `replicated`: one process per worker; `shared`: one for all.
     parallelism: ClassVar[str] = "shared"
     env_panel: ClassVar[Optional[type]] = None
