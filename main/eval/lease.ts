@@ -1,11 +1,12 @@
 // One lease: one attempt at one episode on one replica set. Runner, deadlines, the replica's death and cancel race to
 // conclude it; the first one does, the runner is then aborted, and what it answers later is only counted.
+import { sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { StudioError, toStudioError } from '../base/errors.ts';
 import type { EpisodeAttempt, PlannedEpisode, WorkerView } from '../contract/run.ts';
 import type { ReplicaDeath, ReplicaSet } from '../nodeset/ports.ts';
 import { attemptRow, episodeError, failure, type AttemptFacts } from './attempt-row.ts';
-import type { AttemptToken, EpisodeIdentity, EpisodeRunner } from './ports.ts';
+import type { AttemptToken, EndRecording, EpisodeIdentity, EpisodeRunner } from './ports.ts';
 import type { MovableDeadline, SuspendWatch } from './suspend-watch.ts';
 
 export interface EpisodeLimits {
@@ -38,6 +39,8 @@ export interface LeaseInput {
 
 type Phase = WorkerView['phase'];
 
+const lastFiringMs = 1000;
+
 const unknownIdentity: EpisodeIdentity = { episodeId: null, sceneId: null, instruction: null };
 
 export class Lease {
@@ -57,6 +60,8 @@ export class Lease {
   #stepBudget: number | null = null;
   #identity = unknownIdentity;
   #isConcluded = false;
+  #endRecording: EndRecording | undefined;
+  readonly #worked: Promise<void>;
 
   constructor(input: LeaseInput) {
     const { promise, resolve } = Promise.withResolvers<Conclusion>();
@@ -72,7 +77,7 @@ export class Lease {
     this.#deadline = input.watch.deadline(this.#limitMs, () =>
       this.#finish({ kind: 'timeout', limitMs: this.#limitMs }),
     );
-    void this.#work();
+    this.#worked = this.#work();
   }
 
   get phase(): Phase {
@@ -118,6 +123,19 @@ export class Lease {
     };
   }
 
+  /**
+   * What became of the recording of an attempt that was ended from outside. The runner has a moment to come back: the
+   * firing it was waiting in is the one somebody will look for.
+   */
+  async recordingOnceEnded(): Promise<EpisodeAttempt['recording']> {
+    if (!this.#endRecording) return 'none';
+    const stopWaiting = new AbortController();
+    const waited = sleep(this.#input.clock, lastFiringMs, stopWaiting.signal).catch(() => undefined);
+    await Promise.race([this.#worked, waited]);
+    stopWaiting.abort();
+    return this.#endRecording();
+  }
+
   async #work(): Promise<void> {
     const { runner, replicas, worker } = this.#input;
     let attempt: EpisodeAttempt;
@@ -131,6 +149,9 @@ export class Lease {
         onPhase: (phase, step, stepBudget) => this.#progress(phase, step, stepBudget),
         onChosen: (identity) => {
           this.#identity = identity;
+        },
+        onRecording: (end) => {
+          this.#endRecording = end;
         },
       });
     } catch (error) {

@@ -37,7 +37,12 @@ export interface EpisodeRequest {
   readonly onPhase: (phase: WorkerView['phase'], step: number, stepBudget: number | null) => void;
   /** Once the environment stands at the episode; so that a timeout's row knows what it was about. */
   readonly onChosen?: (episode: EpisodeIdentity) => void;
+  /** How to end the recording of an attempt that is ended from outside while the runner hangs. */
+  readonly onRecording?: (end: EndRecording) => void;
 }
+
+/** Never rejects; what is recorded later is dropped, and asking again gives the same answer. */
+export type EndRecording = () => Promise<EpisodeAttempt['recording']>;
 
 export interface EpisodeIdentity {
   readonly episodeId: string | null;
