@@ -5,7 +5,7 @@ import type { Studio, StudioOptions } from '../../main/studio.ts';
 import type { RequestInput, RequestName, RequestOutput } from '../../main/contract/api.ts';
 import type { ToldByChild } from './engine-process.ts';
 
-const [workspace = '', configText = '', module = '../../main/studio.ts'] = process.argv.slice(2);
+const [workspace = '', configText = '', module = ''] = process.argv.slice(2);
 const { createStudio } = (await import(module)) as {
   createStudio: (options: StudioOptions) => Promise<Studio>;
 };

@@ -21,11 +21,12 @@ export interface EngineProcess {
 
 const program = path.join(import.meta.dirname, 'engine-child.ts');
 const bundle = path.join(import.meta.dirname, '../../dist/engine/studio.mjs');
+const sources = path.join(import.meta.dirname, '../../main/studio.ts');
 
 /** The bundle as it is shipped, where the command built it; tests run the sources. */
-function studioModule(): string[] {
+export function studioModule(): string {
   const isBuilt = process.env['AC_RELIABILITY_BUNDLE'] === '1' && existsSync(bundle);
-  return isBuilt ? [pathToFileURL(bundle).href] : [];
+  return pathToFileURL(isBuilt ? bundle : sources).href;
 }
 
 export function startEngine(
@@ -33,7 +34,7 @@ export function startEngine(
   config: object | null,
   more: Readonly<Record<string, string>> = {},
 ): EngineProcess {
-  const child = fork(program, [folder, config ? JSON.stringify(config) : '', ...studioModule()], {
+  const child = fork(program, [folder, config ? JSON.stringify(config) : '', studioModule()], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { ...process.env, ...environment, ...more },

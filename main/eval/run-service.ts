@@ -7,6 +7,7 @@ import type { GraphDefinition } from '../contract/graph.ts';
 import type { Introspection, LiveRun, Preflight } from '../contract/requests.ts';
 import type { RunRecord } from '../contract/run.ts';
 import type { RecoveryReport, RunHandle } from '../store/ports.ts';
+import { endWhole } from '../store/recovery.ts';
 import { BatchEvalRunner, errorInfoOf } from './batch-eval-runner.ts';
 import { EnvironmentReader } from './environment-reader.ts';
 import type { GuardLease } from './execution-guard.ts';
@@ -76,6 +77,8 @@ export class RunService implements AsyncDisposable {
       const message = `Run ${runId} was interrupted. ${missing} episodes are missing; resume it to run exactly those.`;
       this.#notice('warning', message, runId);
     }
+    for (const runId of report.ended)
+      this.#notice('info', `Run ${runId} was whole when the app ended; nothing is missing.`, runId);
     void this.#tracked(this.#startNextQueued());
     return report;
   }
@@ -107,7 +110,7 @@ export class RunService implements AsyncDisposable {
     return { runId, queued: false };
   }
 
-  /** Runs exactly what is missing. Throws `conflict` when nothing is, or when the nodesets changed since. */
+  /** Runs exactly what is missing; a run that is whole gets its end. Throws `conflict` when the nodesets changed since. */
   resume(
     runId: string,
     options: { readonly acceptDifferences: boolean },
@@ -131,11 +134,10 @@ export class RunService implements AsyncDisposable {
       const definition = graphs.parse(await store.readGraphText(runId));
       handle = await store.open(runId);
       const missing = handle.missing().length;
-      if (handle.record.plan.length > 0 && missing === 0) {
-        throw new StudioError(
-          'conflict',
-          `Run ${runId} has nothing left to run. Start it again as a new run.`,
-        );
+      if (await endWhole(handle)) {
+        await this.#tellEndedWhole(handle);
+        lease[Symbol.dispose]();
+        return { runId, missing };
       }
       this.#begin(handle, definition, lease);
       return { runId, missing };
@@ -144,6 +146,14 @@ export class RunService implements AsyncDisposable {
       lease[Symbol.dispose]();
       throw error;
     }
+  }
+
+  /** Every episode had its row already; only the run's end was not written. */
+  async #tellEndedWhole(handle: RunHandle): Promise<void> {
+    const { record } = handle;
+    const summary = handle.live(0);
+    await handle[Symbol.asyncDispose]();
+    tellEnded(this.#ports.events, record, summary, { status: record.status, error: null });
   }
 
   /** What is not as it was when the run began. */

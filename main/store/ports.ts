@@ -183,6 +183,8 @@ export interface RecoveryReport {
   /** Run folders that could not be read, with what to do. */
   readonly unreadable: readonly { readonly runId: string; readonly message: string }[];
   readonly tornRuns: readonly string[];
+  /** Runs of which every episode was durable and only the end was not written; it is now. */
+  readonly ended: readonly string[];
 }
 
 export interface IndexReport {

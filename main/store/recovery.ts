@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { RunStatus } from '../contract/run.ts';
-import { isTemporaryFile } from './atomic-write.ts';
+import { atomicWrite, isTemporaryFile } from './atomic-write.ts';
+import { busyMs } from './busy-time.ts';
 import type { FileSystemPort, RecoveryReport, RunHandle } from './ports.ts';
 import { readRecord, runFiles } from './run-folder.ts';
 
@@ -20,6 +21,8 @@ export interface RecoveryOptions {
 
 const aliveStatuses: readonly RunStatus[] = ['queued', 'preparing', 'running', 'stopping'];
 
+const endStatuses: readonly RunStatus[] = ['completed', 'completed_with_errors', 'cancelled', 'failed'];
+
 /** A run's folder before it is renamed into place. */
 export const unfinishedPrefix = '.new-';
 
@@ -28,40 +31,71 @@ export async function recoverRuns(options: RecoveryOptions): Promise<RecoveryRep
   const interrupted: { runId: string; was: RunStatus; missing: number }[] = [];
   const unreadable: { runId: string; message: string }[] = [];
   const tornRuns: string[] = [];
+  const ended: string[] = [];
   for (const { name, isFolder } of await fileSystem.listFolder(runsFolder)) {
     if (isFolder && name.startsWith(unfinishedPrefix)) await fileSystem.removeFolder(join(runsFolder, name));
     if (!isFolder || name.startsWith('.') || isOpen(name)) continue;
     try {
       const found = await recoverRun(options, name);
       if (found?.torn) tornRuns.push(name);
-      if (found) interrupted.push({ runId: name, was: found.was, missing: found.missing });
+      if (found?.isWhole) ended.push(name);
+      else if (found) interrupted.push({ runId: name, was: found.was, missing: found.missing });
     } catch (error) {
       logger.error('a run cannot be read', { runId: name, reason: messageOf(error) });
       unreadable.push({ runId: name, message: messageOf(error) });
     }
   }
-  return { interrupted, unreadable, tornRuns };
+  return { interrupted, unreadable, tornRuns, ended };
 }
 
 /** Undefined when the run needs nothing. */
 async function recoverRun(
   options: RecoveryOptions,
   runId: string,
-): Promise<{ was: RunStatus; missing: number; torn: boolean } | undefined> {
+): Promise<{ was: RunStatus; missing: number; torn: boolean; isWhole: boolean } | undefined> {
   const { fileSystem, runsFolder, logger } = options;
   const folder = join(runsFolder, runId);
   const { record, damage } = await readRecord(fileSystem, folder);
   const kept = record.status === 'queued' && options.isQueued(runId);
-  if (damage === null && (kept || !aliveStatuses.includes(record.status))) return undefined;
+  if (damage === null && (kept || !aliveStatuses.includes(record.status))) {
+    await completeEnd(fileSystem, folder, record.status);
+    return undefined;
+  }
   await sweepTemporaryFiles(fileSystem, folder);
   if (damage !== null) await keepAside(fileSystem, folder, runId, logger, damage);
   await using handle = await options.open(runId);
-  await handle.update({ status: 'interrupted' });
+  const isWhole = await endWhole(handle);
+  if (!isWhole) {
+    // The time was to be written at the end of the run, which did not come.
+    const activeMs = Math.max(record.activeMs, busyMs(await handle.finals()));
+    await handle.update({ status: 'interrupted', activeMs });
+  }
   return {
     was: record.status,
     missing: handle.missing().length,
+    isWhole,
     torn: handle.journalReport.tornBytes > 0,
   };
+}
+
+/** Writes the end of a run whose last row was durable before its end could be; false when episodes are missing. */
+export async function endWhole(handle: RunHandle): Promise<boolean> {
+  if (handle.record.plan.length === 0 || handle.missing().length > 0) return false;
+  const finals = await handle.finals();
+  const isClean = finals.every(({ status }) => status === 'completed');
+  await handle.finish(isClean ? 'completed' : 'completed_with_errors', {
+    activeMs: Math.max(handle.record.activeMs, busyMs(finals)),
+    error: null,
+    pausedBecause: null,
+  });
+  return true;
+}
+
+/** The last file of a run that ended, when the process died between writing the status and that file. */
+async function completeEnd(fileSystem: FileSystemPort, folder: string, status: RunStatus): Promise<void> {
+  const path = join(folder, runFiles.done);
+  if (!endStatuses.includes(status) || (await fileSystem.stat(path))) return;
+  await atomicWrite(fileSystem, path, `${status}\n`);
 }
 
 async function sweepTemporaryFiles(fileSystem: FileSystemPort, folder: string): Promise<void> {

@@ -292,13 +292,40 @@ describe('a store', () => {
     );
     expect(report.tornRuns).toEqual(['c-running']);
     expect((await readdir(join(folder.path, 'eval_runs'))).sort()).toEqual(ids);
-    expect((await store.readRecord('c-running')).status).toBe('interrupted');
+    expect(await store.readRecord('c-running')).toMatchObject({ status: 'interrupted', activeMs: 0 });
     expect((await store.readRecord('f-queued-known')).status).toBe('queued');
     expect(await store.recover({ isQueued: () => true })).toEqual({
       interrupted: [],
       unreadable: [],
       tornRuns: [],
+      ended: [],
     });
+  });
+
+  it('writes the end of a run that was killed after its last row, which has nothing left to resume', async () => {
+    await using folder = await temporaryFolder();
+    const statuses = { 'a-clean': 'completed', 'b-failed': 'completed_with_errors' } as const;
+    {
+      await using store = await openSampleStore(folder.path);
+      for (const runId of Object.keys(statuses)) {
+        await using run = await store.create({ record: sampleRecord({ runId }), graphText });
+        for (const planned of run.missing())
+          await run.append(
+            rowOf(planned, runId === 'b-failed' && planned.ordinal === 3 ? { status: 'died' } : {}),
+          );
+        await run.update({ status: 'running' });
+      }
+    }
+    await using store = await openSampleStore(folder.path);
+    const { interrupted, ended } = await store.recover();
+    expect([interrupted, ended.toSorted()]).toEqual([[], Object.keys(statuses)]);
+    for (const [runId, status] of Object.entries(statuses)) {
+      expect(await store.readRecord(runId)).toMatchObject({
+        status,
+        finishedAt: expect.any(String) as string,
+      });
+      expect((await readdir(join(folder.path, 'eval_runs', runId))).includes('_DONE')).toBe(true);
+    }
   });
 
   it('opens a run whose run.json is damaged from the record as created, and says what cannot be read at all', async () => {
@@ -314,7 +341,8 @@ describe('a store', () => {
     const report = await store.recover();
     expect(report.interrupted).toMatchObject([{ runId, missing: 9 }]);
     expect(report.unreadable).toMatchObject([{ runId: 'not-a-run' }]);
-    expect((await store.readRecord(runId)).status).toBe('interrupted');
+    const { durationMs } = rowOf(sampleRecord().plan[0]!);
+    expect(await store.readRecord(runId)).toMatchObject({ status: 'interrupted', activeMs: durationMs });
     expect(await readFile(join(store.folderOf(runId), 'run.json.damaged'), 'utf8')).toBe('{"run_id": "2026');
   });
 
