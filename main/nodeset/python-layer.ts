@@ -30,6 +30,8 @@ export interface PythonLayer {
   readonly environments: PythonEnvironments;
   readonly launcher: HostLauncher;
   readonly probe: PythonProbe;
+  /** What Settings name, or the default for an empty text, as an absolute interpreter. */
+  readonly resolve: (wanted: string) => Promise<string>;
 }
 
 export function createPythonLayer(options: PythonLayerOptions): PythonLayer {
@@ -59,5 +61,7 @@ export function createPythonLayer(options: PythonLayerOptions): PythonLayer {
     evaluate: createStatedInterpreter(helper),
   });
   const launcher = createPythonLauncher({ pythonFolder, resolveInterpreter: resolve, probe });
-  return { find: createPythonFinder(helper), choice, environments, launcher, probe };
+  const named = (wanted: string): Promise<string> =>
+    resolve({ wanted: wanted === '' ? undefined : wanted, baseFolder: pythonFolder });
+  return { find: createPythonFinder(helper), choice, environments, launcher, probe, resolve: named };
 }

@@ -49,7 +49,7 @@ export async function startHost<Child extends ManagedProcess>(
   try {
     const connection = await connectTo(child, { options, clock, nonce, listen, enter: stages.enter });
     stages.enter('connected');
-    return new ConnectedHost(connection, child, clock);
+    return new ConnectedHost({ connection, child, clock, sharesMemory: options.door === undefined });
   } catch (error) {
     throw await explainFailure(child, toStudioError(error, 'handshake_failed'), { options, clock });
   } finally {
@@ -202,6 +202,13 @@ function reportStages(
   };
 }
 
+export interface ConnectedHostParts<Child> {
+  readonly connection: FrameConnection;
+  readonly child: Child;
+  readonly clock: Clock;
+  readonly sharesMemory?: boolean;
+}
+
 /** Process and connection end together: the end of either ends the other. */
 export class ConnectedHost<Child extends ManagedProcess = ManagedProcess> implements HostProcess {
   readonly connection: FrameConnection;
@@ -209,8 +216,10 @@ export class ConnectedHost<Child extends ManagedProcess = ManagedProcess> implem
   readonly #clock: Clock;
   #heartbeatRssBytes: number | null = null;
   #stopping: Promise<ExitInfo> | undefined;
+  readonly sharesMemory: boolean;
 
-  constructor(connection: FrameConnection, child: Child, clock: Clock) {
+  constructor({ connection, child, clock, sharesMemory = true }: ConnectedHostParts<Child>) {
+    this.sharesMemory = sharesMemory;
     this.connection = connection;
     this.process = child;
     this.#clock = clock;

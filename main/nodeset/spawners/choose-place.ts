@@ -12,7 +12,7 @@ export interface PlaceQuestion {
 export function choosePlace(
   nodeset: PlaceQuestion,
   settings: SpawnerSettings,
-  forRun?: SpawnPlace | undefined,
+  forRun?: SpawnPlace,
 ): SpawnPlace {
   const { name, language, needs } = nodeset;
   const own = settings.nodesets[name];

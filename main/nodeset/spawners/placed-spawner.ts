@@ -15,7 +15,7 @@ export function createPlacedSpawner(places: Readonly<Partial<Record<SpawnPlace, 
       );
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(Object.values(places).map((spawner) => spawner[Symbol.asyncDispose]?.()));
+      await Promise.all(Object.values(places).map(async (spawner) => await spawner[Symbol.asyncDispose]?.()));
     },
   };
 }
