@@ -15,7 +15,8 @@ import { createPythonLayer } from './nodeset/python-layer.ts';
 import { createNodesetRegistry } from './nodeset/registry.ts';
 import { sweepSharedFolders } from './nodeset/shared-folders.ts';
 import type { NodesetFolder } from './nodeset/scan.ts';
-import { createLocalProcessSpawner } from './nodeset/spawners/local-process.ts';
+import { createAllPlaces } from './nodeset/spawners/all-places.ts';
+import { choosePlace } from './nodeset/spawners/choose-place.ts';
 import type { ProcessRegistry } from './process/ports.ts';
 import { createProcessRegistry } from './process/process-registry.ts';
 import { userFolder } from './store/workspace.ts';
@@ -33,7 +34,10 @@ export interface NodesetLayerOptions {
   /** Interpreter of Python nodesets that name none; empty = python3 on PATH. */
   readonly python: string;
   /** As they are now; without it `python` holds and nothing else is set. */
-  readonly settings?: () => Pick<Settings, 'python' | 'interpreters' | 'attachments' | 'deadlines'>;
+  readonly settings?: () => Pick<
+    Settings,
+    'python' | 'interpreters' | 'attachments' | 'deadlines' | 'spawners'
+  >;
   /** The deadline of a model's batch, as it is now. */
   readonly batchMs?: () => number;
 }
@@ -59,6 +63,15 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     settings,
     environmentsFolder: path.join(userFolder(process.env, process.platform), 'environments'),
   });
+  const spawner = createAllPlaces({
+    processes,
+    clock,
+    logger,
+    pythonFolder,
+    recordsFolder: path.join(cacheFolder, 'containers'),
+    settings: () => settings().spawners,
+    resolveInterpreter: python.resolve,
+  });
   const policies = new PolicyNodes({
     models: { library: path.join(layout.resources, 'models'), workspace: workspaceFolder },
     host: { clock, program: layout.modelHost, startHost: (start) => processes.startHost(start) },
@@ -79,7 +92,8 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     runtime: {
       clock,
       deadlines: () => settings().deadlines,
-      spawner: createLocalProcessSpawner(processes),
+      spawner,
+      placeOf: (source, forRun) => choosePlace(source, settings().spawners, forRun),
       launchers: {
         typescript: createNodeLauncher({
           hostProgram: layout.nodeHost,
@@ -97,6 +111,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
       await registry[Symbol.asyncDispose]();
       await policies[Symbol.asyncDispose]();
       await python.environments[Symbol.asyncDispose]();
+      await spawner[Symbol.asyncDispose]?.();
       await processes[Symbol.asyncDispose]();
     },
   };
