@@ -5,10 +5,11 @@ import path from 'node:path';
 import { StudioError, messageOf } from './base/errors.ts';
 import type { ParsedInput } from './contract/api.ts';
 import type { OpenedRecording, replayRequests } from './contract/replay.ts';
-import type { EpisodeRow } from './contract/run.ts';
+import type { EpisodeAttempt, EpisodeRow } from './contract/run.ts';
 import type { Handlers } from './dispatch.ts';
 import type { HandlerServices } from './request-handlers.ts';
 import type { OpenRecording, RecordingPlace } from './store/read-recording.ts';
+import type { AttemptOnRecord } from './store/recording-tasks.ts';
 import { addressesOf } from './store/read-recording.ts';
 import { mapOf } from './store/recorded-steps.ts';
 import { episodeKeyName } from './store/recording-format.ts';
@@ -93,22 +94,30 @@ interface Described {
 }
 
 async function describe(
-  { store }: HandlerServices,
+  services: HandlerServices,
   { address, place, opened }: Described,
 ): Promise<OpenedRecording> {
   const { header, index, attempt } = opened;
+  const { store } = services;
   const [record, row] = await Promise.all([store.readRecord(address.runId), episodeRowOf(store, address)]);
+  const attempts = await attemptsOf(services, { address, place, opened, row });
+  const own = attempts.find((known) => known.attempt === attempt)?.row ?? row;
   return {
     runId: address.runId,
     ordinal: address.ordinal,
     key: place.key,
     attempt,
+    attempts: attempts.map((known) => ({
+      attempt: known.attempt,
+      status: known.row?.status ?? (known.attempt === attempt ? (own?.status ?? null) : null),
+      isKept: known.isKept,
+    })),
     episodeId: row?.episodeId ?? null,
     sceneId: row?.sceneId ?? null,
     instruction: row?.instruction ?? null,
-    status: row?.status ?? null,
-    metrics: row?.metrics ?? {},
-    errorMessage: row?.errorMessage ?? null,
+    status: own?.status ?? null,
+    metrics: own?.metrics ?? {},
+    errorMessage: errorOf(own),
     graphName: record.graphName,
     steps: index.steps,
     lines: index.lines,
@@ -120,6 +129,23 @@ async function describe(
     nodes: index.nodes,
     map: header ? mapOf(header, addressesOf(place)) : null,
   };
+}
+
+function errorOf(row: EpisodeAttempt | EpisodeRow | undefined): string | null {
+  if (!row) return null;
+  return 'errorMessage' in row ? row.errorMessage : (row.error?.message ?? null);
+}
+
+/** The journal is read only where there is more than one: nearly all episodes have one attempt. */
+async function attemptsOf(
+  { store, bulk }: HandlerServices,
+  { address, place, opened, row }: Described & { readonly row: EpisodeRow | undefined },
+): Promise<readonly AttemptOnRecord[]> {
+  const isOnly = opened.attempt === 1 && address.attempt === undefined && (row?.attempts ?? 0) <= 1;
+  if (isOnly) return [{ attempt: 1, row: null, isKept: true }];
+  const { episodeFolder } = place;
+  const { runId, ordinal } = address;
+  return bulk.run('episodeAttempts', { folder: store.folderOf(runId), ordinal, episodeFolder });
 }
 
 async function episodeRowOf(

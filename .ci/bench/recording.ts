@@ -53,7 +53,9 @@ async function measure(studio: Studio): Promise<void> {
       engineUs: median(own.map(({ engineUs }) => engineUs)),
     };
   });
-  console.log(`\nminivln_expert, ${episodes} episodes, ${base[0]?.steps ?? 0} steps, ${rounds} rounds in turns`);
+  console.log(
+    `\nminivln_expert, ${episodes} episodes, ${base[0]?.steps ?? 0} steps, ${rounds} rounds in turns`,
+  );
   console.log('policy      per step    ratio to none (lowest – highest)    engine CPU per step');
   for (const row of table)
     console.log(

@@ -93,7 +93,15 @@ export const recordedStep = z.object({
   atMs: z.number(),
   errors: z.number().int(),
   /** Index into `streams` of the opened recording. */
-  images: z.array(z.object({ stream: z.number().int(), asset: recordedAsset })),
+  images: z.array(
+    z.object({
+      stream: z.number().int(),
+      asset: recordedAsset,
+      /** Of a depth map: what its darkest and its brightest grey stand for. */
+      low: z.number().nullable(),
+      high: z.number().nullable(),
+    }),
+  ),
   action: z.string().nullable(),
   /** x, y, z in the environment's own frame. */
   position: z.array(z.number()).nullable(),
@@ -128,15 +136,24 @@ export const recordedNode = z.object({
   totalMs: z.number(),
 });
 
+export const attemptOutcome = z.object({
+  attempt: z.number().int(),
+  /** Null when its line was never written. */
+  status: episodeStatus.nullable(),
+  isKept: z.boolean(),
+});
+
 export const openedRecording = z.object({
   runId: z.string(),
   ordinal: z.number().int(),
   key: z.string(),
   attempt: z.number().int(),
+  /** Every attempt on record or kept, first to last. */
+  attempts: z.array(attemptOutcome),
   episodeId: z.string().nullable(),
   sceneId: z.string().nullable(),
   instruction: z.string().nullable(),
-  /** Unknown for a run that ended without writing the episode's line. */
+  /** Of this attempt, like metrics and error. Unknown for a run that ended without writing the episode's line. */
   status: episodeStatus.nullable(),
   metrics: z.record(z.string(), metricValue),
   errorMessage: z.string().nullable(),

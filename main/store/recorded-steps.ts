@@ -21,8 +21,8 @@ export function stepOf({ step, firings, rows, streams, addressOf }: StepInput): 
       if (port === 'action') action = actionText(value) ?? action;
       if (port === 'pose' || port === 'state') position = positionOf(value) ?? position;
       const stream = streams.findIndex((known) => known.nodeId === row.node && known.port === port);
-      const asset = stream < 0 ? null : imageAsset(value, addressOf);
-      if (asset) images.set(stream, { stream, asset });
+      const image = stream < 0 ? null : imageOf(value, addressOf);
+      if (image) images.set(stream, { stream, ...image });
     }
   }
   return {
@@ -36,9 +36,13 @@ export function stepOf({ step, firings, rows, streams, addressOf }: StepInput): 
   };
 }
 
-function imageAsset(value: unknown, addressOf: AddressOf): RecordedStep['images'][number]['asset'] | null {
-  const cell = arrayCell.safeParse(value);
-  return cell.success ? assetOf(cell.data.$array.asset, cell.data.$array.bytes, addressOf) : null;
+function imageOf(
+  value: unknown,
+  addressOf: AddressOf,
+): Omit<RecordedStep['images'][number], 'stream'> | null {
+  const { asset: name, bytes, low = null, high = null } = arrayCell.safeParse(value).data?.$array ?? {};
+  const asset = assetOf(name, bytes, addressOf);
+  return asset && { asset, low, high };
 }
 
 const longestAction = 80;

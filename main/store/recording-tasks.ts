@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StudioError } from '../base/errors.ts';
 import type { RecordedEpisode, RecordedFiring, RecordedStep } from '../contract/replay.ts';
+import type { EpisodeAttempt } from '../contract/run.ts';
 import { recordedKeys } from './compare-tasks.ts';
 import { finishRecordings } from './finish-recording.ts';
 import {
@@ -18,6 +19,7 @@ import {
 import { attemptFolder, recordingFiles } from './recording-format.ts';
 import { runFiles } from './run-folder.ts';
 import type { RunReader } from './run-reader.ts';
+import { readAttempts } from './run-rows.ts';
 
 export interface RecordingTasks {
   /** Answers how many recordings of the episode were put in order. */
@@ -57,11 +59,23 @@ export interface RecordingTasks {
     };
     output: { readonly firings: readonly RecordedFiring[]; readonly nextLine: number | null };
   };
+  /** Attempts on record and attempts that were kept, first to last. */
+  episodeAttempts: {
+    input: { readonly folder: string; readonly ordinal: number; readonly episodeFolder: string };
+    output: readonly AttemptOnRecord[];
+  };
   recordingTable: { input: { readonly place: RecordingPlace }; output: string };
   exportRecording: {
     input: { readonly place: RecordingPlace; readonly target: string };
     output: { readonly frames: number; readonly bytes: number };
   };
+}
+
+export interface AttemptOnRecord {
+  readonly attempt: number;
+  /** Null when its line was never written. */
+  readonly row: EpisodeAttempt | null;
+  readonly isKept: boolean;
 }
 
 type Performers<Tasks> = {
@@ -78,6 +92,7 @@ export const recordingTasks: Performers<RecordingTasks> = {
   recordingSteps: ({ fileSystem }, { place, ...page }) => readSteps(fileSystem, place, page),
   recordingFirings: ({ fileSystem }, { place, ...page }) => readFirings(fileSystem, place, page),
   recordingLog: ({ fileSystem }, { place, ...page }) => readLog(fileSystem, place, page),
+  episodeAttempts,
   recordingTable: ({ fileSystem }, { place }) => stepTable(fileSystem, place),
   exportRecording,
 };
@@ -110,6 +125,19 @@ async function recordedEpisodes(
     });
   }
   return { rows, total: kept.length };
+}
+
+async function episodeAttempts(
+  { fileSystem }: RunReader,
+  { folder, ordinal, episodeFolder }: RecordingTasks['episodeAttempts']['input'],
+): Promise<AttemptOnRecord[]> {
+  const rows = new Map<number, EpisodeAttempt>();
+  for await (const row of readAttempts(fileSystem, folder))
+    if (row.ordinal === ordinal) rows.set(row.attempt, row);
+  const kept = new Set(await keptAttempts(fileSystem, episodeFolder));
+  return [...new Set([...rows.keys(), ...kept])]
+    .sort((a, b) => a - b)
+    .map((attempt) => ({ attempt, row: rows.get(attempt) ?? null, isKept: kept.has(attempt) }));
 }
 
 /** Frames by step and port, the log and a table of steps. The folder must not hold anything yet. */

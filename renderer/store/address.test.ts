@@ -9,7 +9,7 @@ describe('address', () => {
     const name = fc.stringMatching(/^[a-z][a-z_.]{0,8}$/);
     const sort = fc.record({ column: name, descending: fc.boolean() });
     const address = fc.record({
-      page: fc.constantFrom('evaluate' as const, 'history' as const),
+      page: fc.constantFrom('evaluate' as const, 'history' as const, 'canvas' as const),
       run: fc.option(fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' })),
       view: fc.constantFrom(...runViews),
       graph: fc.option(fc.string({ minLength: 1, maxLength: 20 })),
@@ -27,6 +27,10 @@ describe('address', () => {
       common: fc.boolean(),
       other: fc.option(name),
       otherEpisode: fc.option(fc.integer({ min: 0, max: 999_999 })),
+      attempt: fc.option(fc.integer({ min: 1, max: 9 })),
+      otherAttempt: fc.option(fc.integer({ min: 1, max: 9 })),
+      step: fc.option(fc.integer({ min: 0, max: 999_999 })),
+      level: fc.array(fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' }), { maxLength: 3 }),
     });
     fc.assert(
       fc.property(address, (given: Address) => {

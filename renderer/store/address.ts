@@ -35,6 +35,13 @@ export interface Address {
   /** The run beside the one that is open: on Compare against the baseline, on Replay in step with it. */
   readonly other: string | null;
   readonly otherEpisode: number | null;
+  /** Replay: an earlier attempt of the episode and of the one beside it; null for the last one that was kept. */
+  readonly attempt: number | null;
+  readonly otherAttempt: number | null;
+  /** Step of the episode that is replayed on Replay or the canvas. */
+  readonly step: number | null;
+  /** Composites that are open on the canvas, outermost first. */
+  readonly level: readonly string[];
 }
 
 export const home: Address = {
@@ -56,7 +63,13 @@ export const home: Address = {
   common: false,
   other: null,
   otherEpisode: null,
+  attempt: null,
+  otherAttempt: null,
+  step: null,
+  level: [],
 };
+
+const pagesOfRuns: ReadonlySet<Page> = new Set(['evaluate', 'history', 'replay', 'canvas']);
 
 /** Anything that cannot be read is left at its default; an address never fails. */
 export function parseAddress(fragment: string): Address {
@@ -64,7 +77,7 @@ export function parseAddress(fragment: string): Address {
   const [, pageName = '', run = ''] = path.split('/').map(decode);
   const page = pages.find((name) => name === pageName) ?? 'evaluate';
   const read = new URLSearchParams(query);
-  const hasRun = run !== '' && (page === 'evaluate' || page === 'history' || page === 'replay');
+  const hasRun = run !== '' && pagesOfRuns.has(page);
   return {
     page,
     run: hasRun ? run : null,
@@ -86,6 +99,13 @@ export function parseAddress(fragment: string): Address {
     common: read.get('common') === '1',
     other: read.get('other'),
     otherEpisode: parseOrdinal(read.get('otherEpisode')),
+    attempt: parseOrdinal(read.get('attempt')),
+    otherAttempt: parseOrdinal(read.get('otherAttempt')),
+    step: parseOrdinal(read.get('step')),
+    level: (read.get('level') ?? '')
+      .split('/')
+      .filter((id) => id !== '')
+      .map(decode),
   };
 }
 
@@ -111,6 +131,10 @@ export function formatAddress(address: Address): string {
   put('common', address.common ? '1' : '');
   put('other', address.other ?? '');
   put('otherEpisode', address.otherEpisode === null ? '' : String(address.otherEpisode));
+  put('attempt', address.attempt === null ? '' : String(address.attempt));
+  put('otherAttempt', address.otherAttempt === null ? '' : String(address.otherAttempt));
+  put('step', address.step === null ? '' : String(address.step));
+  put('level', address.level.map((id) => encodeURIComponent(id.toWellFormed())).join('/'));
   const query = write.toString();
   const path =
     address.run === null ? `/${address.page}` : `/${address.page}/${encodeURIComponent(address.run)}`;

@@ -7,6 +7,7 @@ import { useStudio } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { useAction } from '../../ui/use-request.ts';
 import { ChooseRun } from '../../ui/choose-run.tsx';
+import { nothingBeside } from './recorded-list.tsx';
 
 export interface BesidePickerProps {
   readonly opened: OpenedRecording;
@@ -23,18 +24,14 @@ export function BesidePicker({ opened, isBeside }: BesidePickerProps) {
     setMissing(null);
     action.run(async () => {
       const found = await sameEpisode(client, runId, opened);
-      if (found) navigation.change({ other: runId, otherEpisode: found.ordinal });
+      if (found) navigation.change({ other: runId, otherEpisode: found.ordinal, otherAttempt: null });
       else setMissing(`Run ${runId} has no recording of this episode.`);
     });
   };
   return (
     <div className="row">
       {isBeside ? (
-        <button
-          type="button"
-          className="button"
-          onClick={() => navigation.change({ other: null, otherEpisode: null })}
-        >
+        <button type="button" className="button" onClick={() => navigation.change(nothingBeside)}>
           <X size={14} aria-hidden="true" /> Close the second episode
         </button>
       ) : (

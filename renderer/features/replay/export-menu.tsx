@@ -118,12 +118,14 @@ function trackOf({ recording, opened, stream }: Side): VideoTrack {
     title: `${opened.graphName}, episode ${opened.episodeId ?? opened.ordinal}${opened.status ? `, ${opened.status}` : ''}`,
     width: size?.width ?? 320,
     height: size?.height ?? 240,
+    isDepth: size?.isDepth ?? false,
     lastStep: recording.lastStep,
     async frameAt(step) {
       await loaded(recording, step);
       const action = recording.steps.get(step)?.action;
+      const picture = pictureAt((at) => recording.steps.get(at), step, stream);
       return {
-        address: pictureAt((at) => recording.steps.get(at), step, stream),
+        address: picture?.asset.address ?? null,
         words: `step ${step} of ${recording.lastStep}${action ? `, action ${action}` : ''}`,
       };
     },

@@ -9,7 +9,7 @@ import { Skeleton } from '../../ui/page.tsx';
 import { useDebounced } from '../../ui/use-debounced.ts';
 import { useLoad } from '../../ui/use-request.ts';
 import { RecordedValueView, shortValue } from './recorded-value.tsx';
-import type { EpisodePlace } from './use-recording.ts';
+import { placeKey, type EpisodePlace } from './use-recording.ts';
 
 const settleMs = 120;
 const pageSize = 100;
@@ -30,17 +30,10 @@ export function FiringsPanel({ place, step }: FiringsPanelProps) {
   const settled = useDebounced(step, settleMs);
   const [more, setMore] = useState({ step: -1, offset: 0 });
   const offset = more.step === settled ? more.offset : 0;
-  const loaded = useLoad<StepFirings>(
-    `${place.runId} ${place.ordinal} ${settled} ${offset}`,
-    async (signal) => ({
-      step: settled,
-      ...(await client.request(
-        'replay.firings',
-        { ...place, step: settled, offset, limit: pageSize },
-        signal,
-      )),
-    }),
-  );
+  const loaded = useLoad<StepFirings>(`${placeKey(place)} ${settled} ${offset}`, async (signal) => ({
+    step: settled,
+    ...(await client.request('replay.firings', { ...place, step: settled, offset, limit: pageSize }, signal)),
+  }));
   // The step before stays until the next one is read: nothing flickers while it plays.
   const [held, setHeld] = useState<StepFirings | null>(null);
   if (loaded.value !== null && loaded.value !== held) setHeld(loaded.value);

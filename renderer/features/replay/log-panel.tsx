@@ -7,7 +7,7 @@ import { formatCount } from '../../ui/format.ts';
 import { Skeleton } from '../../ui/page.tsx';
 import { useLoad } from '../../ui/use-request.ts';
 import { Firing } from './firings-panel.tsx';
-import type { EpisodePlace } from './use-recording.ts';
+import { placeKey, type EpisodePlace } from './use-recording.ts';
 
 const pageSize = 50;
 
@@ -22,7 +22,7 @@ export function LogPanel({ place, nodes }: LogPanelProps) {
   /** First lines of the pages looked at, the current one last. */
   const [pages, setPages] = useState<readonly number[]>([0]);
   const fromLine = pages.at(-1) ?? 0;
-  const log = useLoad(`${place.runId} ${place.ordinal} ${nodeId} ${fromLine}`, (signal) =>
+  const log = useLoad(`${placeKey(place)} ${nodeId} ${fromLine}`, (signal) =>
     client.request('replay.log', { ...place, fromLine, nodeId, limit: pageSize }, signal),
   );
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());

@@ -15,7 +15,7 @@ import { Stage } from './stage.tsx';
 import { preferredStream, sameStream } from './streams.ts';
 import { TransportBar } from './transport-bar.tsx';
 import { usePlayback, type Player as PlayerState } from './use-playback.ts';
-import { useRecording, type Recording } from './use-recording.ts';
+import { placeKey, useRecording, type Recording, type WantedRecording } from './use-recording.ts';
 
 export interface Side {
   readonly recording: Recording;
@@ -24,19 +24,18 @@ export interface Side {
 }
 
 export interface PlayerProps {
-  readonly runId: string;
-  readonly ordinal: number;
-  readonly otherRun: string | null;
-  readonly otherOrdinal: number | null;
+  readonly first: WantedRecording & { readonly runId: string; readonly ordinal: number };
+  readonly second: WantedRecording;
 }
 
-export function Player({ runId, ordinal, otherRun, otherOrdinal }: PlayerProps) {
+export function Player({ first: wanted, second: wantedBeside }: PlayerProps) {
+  const { runId, ordinal } = wanted;
   // The longer recording decides how far it goes; it is known only once both are open.
   const [lengths, setLengths] = useState({ first: -1, second: -1 });
   const player = usePlayback(Math.max(lengths.first, lengths.second));
   const { step } = player.playback;
-  const first = useRecording(runId, ordinal, step);
-  const second = useRecording(otherRun, otherRun === null ? null : (otherOrdinal ?? null), step);
+  const first = useRecording(wanted, step);
+  const second = useRecording(wantedBeside, step);
   if (lengths.first !== first.lastStep || lengths.second !== second.lastStep)
     setLengths({ first: first.lastStep, second: second.lastStep });
   if (first.opened.error)
@@ -68,6 +67,7 @@ interface OpenedProps {
 }
 
 function Opened({ first, second, opened, player }: OpenedProps) {
+  const { navigation } = useStudio();
   const { step, speed } = player.playback;
   const [chosen, setChosen] = useState<{ readonly first: number | null; readonly second: number | null }>({
     first: null,
@@ -99,6 +99,7 @@ function Opened({ first, second, opened, player }: OpenedProps) {
               step={step}
               stream={side.stream}
               onStream={(stream) => setChosen({ ...chosen, [at === 0 ? 'first' : 'second']: stream })}
+              onAttempt={(attempt) => navigation.change(at === 0 ? { attempt } : { otherAttempt: attempt })}
             />
           ))}
           {second.place !== null && !other ? <Missing second={second} /> : null}
@@ -168,13 +169,9 @@ function Details({ sides, step }: { readonly sides: readonly Side[]; readonly st
           />
         ) : null}
       </div>
-      {shown === 'nodes' ? (
-        <FiringsPanel key={`${place.runId} ${place.ordinal}`} place={place} step={own} />
-      ) : null}
-      {shown === 'graph' ? <GraphView place={place} step={own} /> : null}
-      {shown === 'log' ? (
-        <LogPanel key={`${place.runId} ${place.ordinal}`} place={place} nodes={side.opened.nodes} />
-      ) : null}
+      {shown === 'nodes' ? <FiringsPanel key={placeKey(place)} place={place} step={own} /> : null}
+      {shown === 'graph' ? <GraphView key={placeKey(place)} place={place} step={own} /> : null}
+      {shown === 'log' ? <LogPanel key={placeKey(place)} place={place} nodes={side.opened.nodes} /> : null}
     </aside>
   );
 }

@@ -11,6 +11,9 @@ import { Status } from '../../ui/status.tsx';
 import { episodeOutcome } from '#contract/run.ts';
 import { PagedRows } from '../../ui/paged-rows.ts';
 
+/** Address of an episode on its own. */
+export const nothingBeside = { other: null, otherEpisode: null, otherAttempt: null } as const;
+
 export function useRecordedEpisodes(runId: string | null): PagedRows<RecordedEpisode> {
   const { client } = useStudio();
   const { statuses } = useAddress();
@@ -46,7 +49,7 @@ export function RecordedList({ list }: { readonly list: PagedRows<RecordedEpisod
   const choose = useCallback(
     (position: number) => {
       const row = list.get(position);
-      if (row) navigation.change({ episode: row.ordinal, other: null, otherEpisode: null });
+      if (row) navigation.change({ episode: row.ordinal, attempt: null, ...nothingBeside });
     },
     [list, navigation],
   );

@@ -11,7 +11,7 @@ import { RecordedList, useRecordedEpisodes } from './recorded-list.tsx';
 
 export function ReplayPage() {
   const { client, navigation } = useStudio();
-  const { run, episode, other, otherEpisode, statuses } = useAddress();
+  const { run, episode, attempt, other, otherEpisode, otherAttempt, statuses } = useAddress();
   const [isChoosing, setChoosing] = useState(false);
   const record = useLoad(run, (signal) => client.request('runs.get', { runId: run ?? '' }, signal));
   const list = useRecordedEpisodes(run);
@@ -39,11 +39,9 @@ export function ReplayPage() {
             </EmptyState>
           ) : (
             <Player
-              key={`${run} ${episode}`}
-              runId={run}
-              ordinal={episode}
-              otherRun={other}
-              otherOrdinal={otherEpisode}
+              key={`${run} ${episode} ${attempt}`}
+              first={{ runId: run, ordinal: episode, attempt }}
+              second={{ runId: other, ordinal: other === null ? null : otherEpisode, attempt: otherAttempt }}
             />
           )}
         </div>

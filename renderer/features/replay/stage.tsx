@@ -1,11 +1,12 @@
 // One recorded episode on the stage: what it was, its picture at the current step, the action taken and the map.
 import { useEffect } from 'react';
-import type { OpenedRecording } from '#contract/replay.ts';
+import type { OpenedRecording, RecordedStep } from '#contract/replay.ts';
 import { formatAddress, home } from '../../store/address.ts';
-import { formatCount, formatMetricValue } from '../../ui/format.ts';
+import { formatCount, formatMetricValue, formatWord } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
 import { ErrorCallout, Warning } from '../../ui/error-callout.tsx';
 import { assetUrl } from './asset-url.ts';
+import { DepthColours, DepthLegend } from './depth-colours.tsx';
 import { EpisodeMap } from './episode-map.tsx';
 import { stepWithin } from './playback.ts';
 import { pictureAt, streamLabel } from './streams.ts';
@@ -20,9 +21,11 @@ export interface StageProps {
   readonly step: number;
   readonly stream: number;
   readonly onStream: (stream: number) => void;
+  /** Null for the last one that was kept. */
+  readonly onAttempt: (attempt: number | null) => void;
 }
 
-export function Stage({ recording, opened, step, stream, onStream }: StageProps) {
+export function Stage({ recording, opened, step, stream, onStream, onAttempt }: StageProps) {
   const { steps, lastStep } = recording;
   const own = stepWithin(step, lastStep);
   const isOver = step > lastStep && lastStep >= 0;
@@ -35,13 +38,13 @@ export function Stage({ recording, opened, step, stream, onStream }: StageProps)
       if (next) new Image().src = assetUrl(next.asset.address);
     }
   }, [own, lastStep, steps, stream]);
-  const shown = opened.streams[stream];
   const title = `Episode ${opened.episodeId ?? opened.ordinal}`;
   return (
     <section className="stage" aria-label={`${title}, ${opened.graphName}`}>
       <header className="row wrap">
         <h2 className="clip">{title}</h2>
         {opened.status ? <Status status={opened.status} /> : null}
+        <Attempts opened={opened} onAttempt={onAttempt} />
         <a
           className="small muted clip"
           href={formatAddress({
@@ -57,33 +60,14 @@ export function Stage({ recording, opened, step, stream, onStream }: StageProps)
       </header>
       {opened.instruction ? <p className="small stage-words">{opened.instruction}</p> : null}
       <div className="stage-views">
-        <figure className="stage-frame">
-          {picture === null ? (
-            <p className="faint">
-              {opened.streams.length === 0 ? 'No pictures were recorded.' : 'No picture yet.'}
-            </p>
-          ) : (
-            <img
-              src={assetUrl(picture)}
-              alt={`What was seen at step ${own}`}
-              className={(shown?.width ?? 0) < 200 ? 'pixels' : undefined}
-            />
-          )}
-          {opened.streams.length > 1 ? (
-            <select
-              className="select small-select"
-              aria-label={`Picture of ${title}`}
-              value={stream}
-              onChange={(event) => onStream(Number(event.target.value))}
-            >
-              {opened.streams.map((option, at) => (
-                <option key={streamLabel(option)} value={at}>
-                  {streamLabel(option)}
-                </option>
-              ))}
-            </select>
-          ) : null}
-        </figure>
+        <Frame
+          title={title}
+          streams={opened.streams}
+          stream={stream}
+          picture={picture}
+          step={own}
+          onStream={onStream}
+        />
         {opened.map ? <EpisodeMap map={opened.map} step={own} /> : null}
       </div>
       <dl className="stage-facts small">
@@ -130,5 +114,77 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
       <dt>{name}</dt>
       <dd className="figures">{value}</dd>
     </div>
+  );
+}
+
+interface FrameProps {
+  readonly title: string;
+  readonly streams: OpenedRecording['streams'];
+  readonly stream: number;
+  readonly picture: RecordedStep['images'][number] | null;
+  readonly step: number;
+  readonly onStream: (stream: number) => void;
+}
+
+/** Pixels of small pictures stay pixels; depth is coloured. */
+function Frame({ title, streams, stream, picture, step, onStream }: FrameProps) {
+  const { width = 0, isDepth = false } = streams[stream] ?? {};
+  const looks = [width < 200 ? 'pixels' : '', isDepth ? 'depth' : ''].filter((name) => name !== '').join(' ');
+  return (
+    <figure className="stage-frame">
+      {isDepth ? <DepthColours /> : null}
+      {picture === null ? (
+        <p className="faint">{streams.length === 0 ? 'No pictures were recorded.' : 'No picture yet.'}</p>
+      ) : (
+        <img
+          src={assetUrl(picture.asset.address)}
+          alt={`What was seen at step ${step}`}
+          className={looks === '' ? undefined : looks}
+        />
+      )}
+      {isDepth && picture ? <DepthLegend low={picture.low} high={picture.high} /> : null}
+      {streams.length > 1 ? (
+        <select
+          className="select small-select"
+          aria-label={`Picture of ${title}`}
+          value={stream}
+          onChange={(event) => onStream(Number(event.target.value))}
+        >
+          {streams.map((option, at) => (
+            <option key={streamLabel(option)} value={at}>
+              {streamLabel(option)}
+            </option>
+          ))}
+        </select>
+      ) : null}
+    </figure>
+  );
+}
+
+interface AttemptsProps {
+  readonly opened: OpenedRecording;
+  readonly onAttempt: (attempt: number | null) => void;
+}
+
+/** An episode that was tried again: the earlier tries are why. */
+function Attempts({ opened: { attempt, attempts, ordinal }, onAttempt }: AttemptsProps) {
+  if (attempts.length < 2) return null;
+  const last = attempts.findLast(({ isKept }) => isKept)?.attempt;
+  return (
+    <select
+      className="select small-select"
+      aria-label={`Attempt of episode ${ordinal}`}
+      value={attempt}
+      onChange={(event) => {
+        const chosen = Number(event.target.value);
+        onAttempt(chosen === last ? null : chosen);
+      }}
+    >
+      {attempts.map((one) => (
+        <option key={one.attempt} value={one.attempt} disabled={!one.isKept}>
+          {`attempt ${one.attempt} of ${attempts.length}${one.status ? `, ${formatWord(one.status)}` : ''}${one.isKept ? '' : ', not kept'}`}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -39,10 +39,10 @@ export function pictureAt(
   stepAt: (step: number) => RecordedStep | undefined,
   step: number,
   stream: number,
-): string | null {
+): RecordedStep['images'][number] | null {
   for (let at = step; at >= Math.max(0, step - furthestBack); at -= 1) {
     const picture = stepAt(at)?.images.find((image) => image.stream === stream);
-    if (picture) return picture.asset.address;
+    if (picture) return picture;
   }
   return null;
 }

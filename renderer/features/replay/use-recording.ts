@@ -10,7 +10,13 @@ import { readWholePage } from './read-steps.ts';
 export interface EpisodePlace {
   readonly runId: string;
   readonly ordinal: number;
+  /** Left out: the last one that was kept. */
+  readonly attempt?: number;
 }
+
+/** Names a place, for keys of React and of loads. */
+export const placeKey = ({ runId, ordinal, attempt }: EpisodePlace): string =>
+  `${runId} ${ordinal} ${attempt ?? ''}`;
 
 export interface Recording {
   readonly place: EpisodePlace | null;
@@ -25,13 +31,19 @@ const pageSize = 50;
 /** Steps read before they are needed. */
 const ahead = 40;
 
-export function useRecording(runId: string | null, ordinal: number | null, step: number): Recording {
+export interface WantedRecording {
+  readonly runId: string | null;
+  readonly ordinal: number | null;
+  readonly attempt: number | null;
+}
+
+export function useRecording({ runId, ordinal, attempt }: WantedRecording, step: number): Recording {
   const { client } = useStudio();
-  const place = useMemo(
-    () => (runId === null || ordinal === null ? null : { runId, ordinal }),
-    [runId, ordinal],
-  );
-  const opened = useLoad(place && `${place.runId} ${place.ordinal}`, (signal) =>
+  const place = useMemo<EpisodePlace | null>(() => {
+    if (runId === null || ordinal === null) return null;
+    return attempt === null ? { runId, ordinal } : { runId, ordinal, attempt };
+  }, [runId, ordinal, attempt]);
+  const opened = useLoad(place && placeKey(place), (signal) =>
     client.request('replay.open', place ?? { runId: '', ordinal: 0 }, signal),
   );
   const { value, reload } = opened;

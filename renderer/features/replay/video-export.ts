@@ -1,6 +1,7 @@
 // A recording as a video, made here: frames are drawn on a canvas at the pace of the player and taken by the browser's
 // own recorder. Two recordings stand side by side.
 import { assetUrl } from './asset-url.ts';
+import { depthFilterId } from './depth-colours.tsx';
 import { stepMs } from './playback.ts';
 import { fitText, layoutOf, type VideoLayout } from './video-layout.ts';
 
@@ -8,6 +9,8 @@ export interface VideoTrack {
   readonly title: string;
   readonly width: number;
   readonly height: number;
+  /** Drawn in the colours of the page. */
+  readonly isDepth: boolean;
   readonly lastStep: number;
   /** Address of the picture and the words of a step. */
   readonly frameAt: (step: number) => Promise<{ readonly address: string | null; readonly words: string }>;
@@ -83,7 +86,9 @@ async function drawStep({ context, layout, tracks, step, signal }: DrawnStep): P
   context.imageSmoothingEnabled = false;
   for (const [at, box] of layout.boxes.entries()) {
     const frame = frames[at];
+    context.filter = tracks[at]?.isDepth ? `url(#${depthFilterId})` : 'none';
     if (frame?.bitmap) context.drawImage(frame.bitmap, box.x, box.y, box.width, box.height);
+    context.filter = 'none';
     frame?.bitmap?.close();
     context.textBaseline = 'top';
     const write = (text: string, y: number, colour: string): void => {
