@@ -7,6 +7,7 @@ import type { GraphDefinition } from '../contract/graph.ts';
 import type { Introspection, LiveRun, Preflight } from '../contract/requests.ts';
 import type { RunRecord } from '../contract/run.ts';
 import type { RecoveryReport, RunHandle } from '../store/ports.ts';
+import { isDiskFull } from '../store/storage-error.ts';
 import { endWhole } from '../store/recovery.ts';
 import { BatchEvalRunner, errorInfoOf } from './batch-eval-runner.ts';
 import { EnvironmentReader } from './environment-reader.ts';
@@ -34,6 +35,7 @@ export interface StartRequest {
 }
 
 const closedReason = 'the application was closed';
+const queueRetryMs = 10_000;
 
 interface ActiveRun {
   readonly runId: string;
@@ -51,6 +53,8 @@ export class RunService implements AsyncDisposable {
   /** Starts and resumes that are not yet under way; closing waits for them. */
   readonly #starting = new Set<Promise<unknown>>();
   #isStartingQueued = false;
+  /** Set while the first queued run could neither be started nor taken out of the queue. */
+  #queueRetry: Disposable | null = null;
   #isQueueHeld: boolean;
   #isClosed = false;
 
@@ -217,6 +221,7 @@ export class RunService implements AsyncDisposable {
   /** Ends the run that is going on, as paused, and takes no more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    this.#queueRetry?.[Symbol.dispose]();
     this.#guardSubscription[Symbol.dispose]();
     this.#active?.batch.halt(closedReason);
     await Promise.allSettled(this.#starting);
@@ -284,7 +289,7 @@ export class RunService implements AsyncDisposable {
   async #startNextQueued(): Promise<void> {
     const { guard, store, graphs } = this.#ports;
     const [runId] = this.#queue.runIds;
-    if (this.#isClosed || this.#isQueueHeld || this.#isStartingQueued) return;
+    if (this.#isClosed || this.#isQueueHeld || this.#isStartingQueued || this.#queueRetry) return;
     if (guard.holder !== null || runId === undefined) return;
     let handle: RunHandle | undefined;
     this.#isStartingQueued = true;
@@ -298,11 +303,22 @@ export class RunService implements AsyncDisposable {
       this.#begin(handle, definition, lease);
     } catch (error) {
       await handle?.[Symbol.asyncDispose]();
-      // What the closing interrupted stays in the queue.
-      if (!this.#isClosed) await this.#dropUnstartable(runId, error);
+      // What the closing or a full disk interrupted stays in the queue.
+      if (!this.#isClosed && !isDiskFull(error)) await this.#dropUnstartable(runId, error);
+      if (this.#queue.runIds[0] === runId) this.#tryQueueLater(runId, error);
       this.#isStartingQueued = false;
       lease[Symbol.dispose]();
     }
+  }
+
+  /** At once would be for ever: the guard that is given back asks for the next run. */
+  #tryQueueLater(runId: string, error: unknown): void {
+    if (this.#isClosed) return;
+    this.#notice('warning', `Queued run ${runId} waits: ${messageOf(error)}`, runId);
+    this.#queueRetry = this.#ports.clock.after(queueRetryMs, () => {
+      this.#queueRetry = null;
+      void this.#tracked(this.#startNextQueued());
+    });
   }
 
   /** Its line says why; the queue goes on without it. */

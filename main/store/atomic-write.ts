@@ -40,6 +40,22 @@ export async function writeDurably(
   }
 }
 
+/** `path` itself, and what a workspace is likely to have been made with it. */
+const syncedLevels = 4;
+
+/**
+ * A folder whose own entry is on the device too: without that a power failure may take it away with everything that
+ * was written durably into it. Also of one that is there already, because whoever made it may have died before its sync.
+ */
+export async function makeDurableFolder(fileSystem: FileSystemPort, path: string): Promise<void> {
+  await fileSystem.makeFolder(path);
+  let folder = dirname(path);
+  for (let level = 1; level < syncedLevels && folder !== dirname(folder); level++) {
+    await fileSystem.syncFolder(folder);
+    folder = dirname(folder);
+  }
+}
+
 /** Left by a crash between write and rename. */
 export function isTemporaryFile(name: string): boolean {
   return name.startsWith('.') && name.endsWith(temporarySuffix);

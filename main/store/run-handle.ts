@@ -42,6 +42,7 @@ export interface OpenRunOptions {
 }
 
 const endStatuses: readonly RunStatus[] = ['completed', 'completed_with_errors', 'cancelled', 'failed'];
+const aliveStatuses: readonly RunStatus[] = ['preparing', 'running', 'stopping'];
 
 export async function openRunHandle(options: OpenRunOptions): Promise<RunHandle> {
   const { fileSystem, folder, record, readOnly, logger } = options;
@@ -53,7 +54,10 @@ export async function openRunHandle(options: OpenRunOptions): Promise<RunHandle>
     if (!decoded.ok) return decoded.reason;
     const refused = ledger.replay(decoded.attempt);
     if (refused === 'surplus final row') surplusFinals++;
-    else if (!refused && decoded.attempt.final) aggregate.add(decoded.attempt);
+    else if (!refused) {
+      aggregate.spend(decoded.attempt.usage);
+      if (decoded.attempt.final) aggregate.add(decoded.attempt);
+    }
     return refused;
   };
   const path = journalPath(folder);
@@ -151,6 +155,7 @@ class OpenRun implements RunHandle {
     }
     reservation.written();
     this.#summary = undefined;
+    aggregate.spend(row.usage);
     if (row.final) aggregate.add(row);
     this.#options.observer.onAppended(this.#record, row, aggregate, journal.durableBytes);
   }
@@ -187,7 +192,9 @@ class OpenRun implements RunHandle {
 
   async #replaceRecord(next: RunRecord, journal: Journal): Promise<RunRecord> {
     const { fileSystem, observer } = this.#options;
-    if (!endStatuses.includes(next.status)) await this.#removeDone();
+    if (!endStatuses.includes(next.status)) await this.#remove(runFiles.done);
+    // Rows are about to come. By its time alone an old summary would be taken for theirs once a clock was set back.
+    if (aliveStatuses.includes(next.status)) await this.#remove(runFiles.summary);
     await writeRecord(fileSystem, this.folder, next);
     this.#record = next;
     await observer.onRecord(next, this.#summary ?? this.live(0), journal.durableBytes);
@@ -224,8 +231,8 @@ class OpenRun implements RunHandle {
     this.#options.observer.onClosed(this.#record.runId);
   }
 
-  async #removeDone(): Promise<void> {
-    await this.#options.fileSystem.removeFile(join(this.folder, runFiles.done));
+  async #remove(name: string): Promise<void> {
+    await this.#options.fileSystem.removeFile(join(this.folder, name));
   }
 
   #writable(): Journal {

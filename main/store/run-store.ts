@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { StudioError } from '../base/errors.ts';
 import { silentLogger, type Logger } from '../base/logger.ts';
 import type { RunRecord, RunSummary } from '../contract/run.ts';
-import { writeDurably } from './atomic-write.ts';
+import { makeDurableFolder, writeDurably } from './atomic-write.ts';
 import { createInThreadBulkWork, type BulkWork } from './bulk-work.ts';
 import { guardFileSystem } from './guarded-file-system.ts';
 import { IndexKeeper } from './index-keeper.ts';
@@ -35,7 +35,7 @@ export interface RunStoreOptions {
 export async function openRunStore(options: RunStoreOptions): Promise<RunStore> {
   const { runsFolder, readOnly = false, logger = silentLogger } = options;
   const fileSystem = guardFileSystem(options.fileSystem);
-  if (!readOnly) await fileSystem.makeFolder(runsFolder);
+  if (!readOnly) await makeDurableFolder(fileSystem, runsFolder);
   const indexPath = readOnly ? ':memory:' : options.indexPath;
   const keeper = await IndexKeeper.open({ fileSystem, logger, runsFolder, indexPath });
   const { bulk = createInThreadBulkWork(fileSystem) } = options;
