@@ -43,7 +43,8 @@ export function createRunHandlers(
       await runs.reorderQueue(runIds);
       return {};
     },
-    'runs.frame': async ({ runId, worker }) => services.recordings.frame(runId, worker),
+    'runs.frame': async ({ runId, worker }) =>
+      runs.activeRunId === runId ? services.recordings.frame(runId, worker) : null,
     ...tableHandlers(services),
     ...keepingHandlers(services, writable),
   };

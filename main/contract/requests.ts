@@ -55,8 +55,10 @@ export const introspection = z.object({
     }),
   ),
   nodesets: z.array(nodesetSummary),
-  /** Not loaded yet, or unknown. */
+  /** Named by the graph and nowhere to be found. */
   missing: z.array(z.string()),
+  /** There, but must still be loaded before anything can be said of them, or failed to load. */
+  unloaded: z.array(z.string()).default([]),
   batchedNodes: z.array(z.string()),
   stepBudget: z.number().int().nullable(),
   /** From cores and memory. */
@@ -260,7 +262,7 @@ export const requests = {
     input: nothing,
     output: z.object({ runs: z.number().int(), problems: z.array(z.string()) }),
   },
-  /** A PNG or JPEG of what a worker's environment shows now, at most twice a second; null when there is none. */
+  /** A PNG or JPEG of what a worker's environment shows now, at most twice a second; null when there is none, as after the run. */
   'runs.frame': {
     input: z.strictObject({ runId: z.string(), worker: z.number().int() }),
     output: z.object({ mimeType: z.string(), base64: z.string(), step: z.number().int() }).nullable(),

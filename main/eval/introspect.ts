@@ -1,6 +1,7 @@
 // What a graph is made of and what its environments offer: everything the form needs to draw itself.
 import { toStudioError } from '../base/errors.ts';
 import type { GraphDefinition } from '../contract/graph.ts';
+import type { NodesetSummary } from '../contract/nodeset.ts';
 import type { Introspection } from '../contract/requests.ts';
 import type { NodesetRegistry } from '../nodeset/ports.ts';
 import { errorInfoOf } from './batch-eval-runner.ts';
@@ -30,16 +31,36 @@ export async function introspect(
   const names = requiredNodesets(definition);
   if (request.load) await loadUnknown(registry, names, request.signal);
   const summaries = registry.list().filter(({ name }) => names.includes(name));
+  const environments = await environmentsOf(ports, names, request);
   return {
     graph: item,
     diagnostics: [...graphs.validate(definition)],
-    environments: await environmentsOf(ports, names, request),
+    environments,
     nodesets: summaries,
-    missing: names.filter((name) => summaries.find((summary) => summary.name === name)?.state !== 'loaded'),
+    missing: names.filter((name) => !summaries.some((summary) => summary.name === name)),
+    unloaded: unloadedOf(ports, summaries, request.load || ports.reader.isKnown(names)),
     batchedNodes: batchedNodesOf(definition, registry),
     stepBudget: definition.step_budget ?? definition.maxIterations ?? null,
     suggestedWorkers: suggestedWorkers(names, registry, machine),
   };
+}
+
+/**
+ * What there is to load before everything is told. Nodesets are let go again once they were read, so most are not
+ * loaded now and need not be.
+ */
+function unloadedOf(
+  { registry }: IntrospectPorts,
+  summaries: readonly NodesetSummary[],
+  areRead: boolean,
+): string[] {
+  return summaries
+    .filter(({ name, state }) => {
+      const manifest = registry.manifest(name);
+      if (state === 'loaded') return false;
+      return state === 'failed' || !manifest || (manifest.hasEnvPanel && !areRead);
+    })
+    .map(({ name }) => name);
 }
 
 /**

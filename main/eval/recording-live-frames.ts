@@ -29,6 +29,8 @@ interface WorkerFrame {
 export class LiveFrames {
   readonly #clock: Clock;
   readonly #frames = new Map<string, WorkerFrame>();
+  /** One run at a time: pictures of the one before are let go. */
+  #runId = '';
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,6 +38,8 @@ export class LiveFrames {
 
   /** A new episode begins: its first picture decides which node is shown. */
   begin(runId: string, worker: number): WorkerFeed {
+    if (runId !== this.#runId) this.#frames.clear();
+    this.#runId = runId;
     const key = `${runId} ${worker}`;
     const known = this.#frames.get(key);
     const frame: WorkerFrame = {
@@ -57,10 +61,6 @@ export class LiveFrames {
         if (show(frame, event.nodeId, event.step, event.fields)) frame.fromViewer = true;
       },
     };
-  }
-
-  forget(runId: string): void {
-    for (const key of this.#frames.keys()) if (key.startsWith(`${runId} `)) this.#frames.delete(key);
   }
 
   /** Null while there is no picture. */

@@ -352,6 +352,7 @@ describe('before a start', () => {
       metadata: { envName: 'fragile', episodeCounts: { calm: 1000, unbounded: null } },
     });
     expect(seen.diagnostics).toEqual([]);
+    expect([seen.missing, seen.unloaded]).toEqual([[], []]);
     expect(seen.suggestedWorkers).toBeGreaterThanOrEqual(1);
   });
 
@@ -359,6 +360,8 @@ describe('before a start', () => {
     const started = bench.processes.list().length;
     const seen = await bench.service.introspect('minivln_expert', { load: false });
     expect(seen.environments).toMatchObject([{ nodeset: 'minivln', metadata: null, error: null }]);
+    expect(seen.missing).toEqual([]);
+    expect(seen.unloaded).toContain('minivln');
     expect(bench.processes.list()).toHaveLength(started);
   });
 

@@ -123,6 +123,19 @@ describe('the web host', () => {
     expect(engine.reached.length).toBe(before);
   });
 
+  it('answers in an envelope for who asks so, and refuses strangers by status all the same', async () => {
+    const asking = { ...json, 'x-agentcanvas-reply': 'envelope' };
+    const bad = { path: '/api/runs.cancel', body: '{"input":{"runId":7}}' };
+    const reply = await send({ ...bad, headers: { ...asking, cookie } });
+    expect([reply.status, JSON.parse(reply.body)]).toMatchObject([
+      200,
+      { ok: false, error: { code: 'invalid_input' } },
+    ]);
+    expect((await send({ ...bad, headers: asking })).status).toBe(401);
+    const elsewhere = { ...asking, cookie, origin: 'http://elsewhere.example' };
+    expect((await send({ ...bad, headers: elsewhere })).status).toBe(403);
+  });
+
   it('serves the interface with its security headers and nothing outside its folder', async () => {
     const page = await send({ method: 'GET', path: '/' });
     expect(page.status).toBe(200);

@@ -43,6 +43,8 @@ export interface WebHost extends AsyncDisposable {
 const requestLimitBytes = 2 ** 20;
 const graphLimitBytes = 8 * 2 ** 20 + 2 ** 16;
 const maxClients = 64;
+/** With the value `envelope`, what was asked for and could not be done is answered with status 200. */
+const replyHeader = 'x-agentcanvas-reply';
 
 const refusalTexts: Readonly<Record<Refusal, string>> = {
   host: 'This host name is not allowed. Use 127.0.0.1 or localhost, or start with --allow-host NAME.',
@@ -156,8 +158,15 @@ async function answerRequest(
   const abort = new AbortController();
   response.once('close', () => abort.abort());
   const reply = await engine.dispatcher.dispatch(name, 'input' in body ? body.input : {}, abort.signal);
-  if (!response.destroyed) sendJson(response, reply.ok ? 200 : statusOf(reply.error.code), reply);
+  if (response.destroyed) return;
+  sendJson(response, reply.ok || wantsEnvelope(request) ? 200 : statusOf(reply.error.code), reply);
 }
+
+/**
+ * The interface reads the error out of the reply; a browser would write every other status to its console as a fault
+ * of the page. Refusals of the guard keep their status for everybody.
+ */
+const wantsEnvelope = ({ headers }: IncomingMessage): boolean => headers[replyHeader] === 'envelope';
 
 function fail(response: ServerResponse, thrown: unknown, logger: Logger): void {
   const error = toStudioError(thrown);

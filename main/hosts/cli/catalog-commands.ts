@@ -8,6 +8,7 @@ import { exitCodes } from './exit-codes.ts';
 import { number } from './format.ts';
 import { addNodesetCommands } from './nodeset-commands.ts';
 import { table, type Output } from './output.ts';
+import { oneLine } from './text-width.ts';
 
 export function addCatalogCommands(program: Command, context: CommandContext): void {
   const options = (): GlobalOptions => program.opts<GlobalOptions>();
@@ -73,13 +74,14 @@ function addGraphCommands(program: Command, context: CommandContext, options: ()
         output.print(
           `step budget: ${found.stepBudget ?? 'environment’s or 1000'}; suggested workers: ${found.suggestedWorkers}`,
         );
-        const unknown = found.missing.filter(
-          (name) => !found.nodesets.some((nodeset) => nodeset.name === name),
-        );
-        for (const name of unknown) output.print(`missing nodeset: ${name}`);
+        for (const name of found.missing) output.print(`missing nodeset: ${name}`);
+        for (const { name, error } of found.nodesets)
+          if (found.unloaded.includes(name))
+            output.print(`not loaded: ${name}${error === undefined ? '' : `: ${oneLine(error)}`}`);
         for (const entry of found.diagnostics) output.print(diagnosticText(entry));
         const failed =
-          unknown.length > 0 ||
+          found.missing.length > 0 ||
+          found.unloaded.length > 0 ||
           found.diagnostics.some((entry) => entry.severity === 'error') ||
           found.environments.some((entry) => entry.error !== null);
         return failed ? exitCodes.invalid : exitCodes.ok;
@@ -90,7 +92,7 @@ function addGraphCommands(program: Command, context: CommandContext, options: ()
 function printEnvironment(environment: Introspection['environments'][number], output: Output): void {
   const { metadata, error } = environment;
   output.print(`environment ${environment.nodeset}${metadata ? `: ${metadata.envName}` : ''}`);
-  if (error) output.print(`  ${error.message}`);
+  if (error) output.print(`  ${oneLine(error.message)}`);
   for (const split of metadata?.splits ?? [])
     output.print(
       `  split ${split}: ${number(metadata?.episodeCounts?.[split] ?? null).replace('not measured', 'unbounded')} episodes`,

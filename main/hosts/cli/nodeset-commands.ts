@@ -28,10 +28,10 @@ function addListing(nodesets: Command, context: CommandContext, options: Options
         item.parallelism,
         item.state,
         String(item.nodeTypes.length),
-        item.error?.split('\n')[0] ?? item.description,
+        item.error ?? item.description,
       ]);
       for (const line of table([
-        ['nodeset', 'from', 'language', 'parallelism', 'state', 'nodes', 'description'],
+        ['nodeset', 'from', 'language', 'parallelism', 'state', 'nodes', 'description or error'],
         ...rows,
       ]))
         output.print(line);

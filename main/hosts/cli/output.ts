@@ -1,6 +1,6 @@
 // Where the command line writes: stdout for results, stderr for what is only for people. With --json stdout carries
 // one object per line and nothing else.
-import { stripVTControlCharacters } from 'node:util';
+import { clipToWidth, oneLine, padToWidth, textWidth } from './text-width.ts';
 
 export interface Output {
   readonly json: boolean;
@@ -18,21 +18,28 @@ export interface Output {
 }
 
 export interface OutputStreams {
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: NodeJS.WritableStream & {
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    readonly rows?: number;
+  };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
 export function createOutput(json: boolean, { stdout, stderr }: OutputStreams): Output {
   const terminal = !json && stdout.isTTY === true;
-  let drawn = 0;
+  let drawn: readonly string[] = [];
+  const columns = (): number => stdout.columns ?? 100;
   const erase = (): void => {
-    if (drawn > 0) stdout.write(`\u001b[${drawn}A\u001b[0J`);
-    drawn = 0;
+    // A terminal that became narrower has wrapped what was drawn.
+    const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(line) / columns())), 0);
+    if (height > 0) stdout.write(`\u001b[${height}A\u001b[0J`);
+    drawn = [];
   };
   return {
     json,
     terminal,
-    columns: stdout.columns ?? 100,
+    columns: columns(),
     print(line) {
       erase();
       if (!json) stdout.write(`${line}\n`);
@@ -47,32 +54,26 @@ export function createOutput(json: boolean, { stdout, stderr }: OutputStreams): 
     live(lines) {
       if (!terminal) return;
       erase();
-      const width = stdout.columns ?? 100;
-      for (const line of lines) stdout.write(`${clip(line, width - 1)}\n`);
-      drawn = lines.length;
+      // More lines than the terminal is high would scroll away and could not be erased.
+      const shown = lines.slice(0, Math.max(1, (stdout.rows ?? 24) - 1));
+      drawn = shown.map((line) => clipToWidth(line, columns() - 1));
+      stdout.write(drawn.map((line) => `${line}\n`).join(''));
     },
   };
 }
 
-function clip(line: string, width: number): string {
-  return stripVTControlCharacters(line).length <= width
-    ? line
-    : `${stripVTControlCharacters(line).slice(0, width - 1)}…`;
-}
-
 /** Columns aligned by their widest cell; numbers to the right. The first row is the header. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+export function table(cells: readonly (readonly string[])[]): string[] {
+  const rows = cells.map((row) => row.map(oneLine));
   const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+    Math.max(...rows.map((row) => textWidth(row[column] ?? ''))),
   );
   const isNumber = widths.map((_width, column) =>
     rows.slice(1).every((row) => /^[-–+\d.,%s\s/∞—]*$/.test(row[column] ?? '')),
   );
   return rows.map((row) =>
     row
-      .map((cell, column) =>
-        isNumber[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-      )
+      .map((cell, column) => padToWidth(cell, widths[column] ?? 0, isNumber[column] ? 'start' : 'end'))
       .join('  ')
       .trimEnd(),
   );

@@ -3,10 +3,12 @@
 import type { EventMessage } from '../../contract/api.ts';
 import type { EpisodeRow, RunListItem, RunSummary } from '../../contract/run.ts';
 import type { ErrorInfo } from '../../contract/error.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { Client } from './client.ts';
 import { exitCodeOfRun, exitCodes, type ExitCode } from './exit-codes.ts';
 import { duration, headline, progressLines, summaryLines } from './format.ts';
 import type { Output } from './output.ts';
+import { oneLine } from './text-width.ts';
 
 const finalStatuses = ['completed', 'completed_with_errors', 'paused', 'cancelled', 'failed', 'interrupted'];
 const outcomes = ['completed', 'error', 'timeout', 'died', 'no_verdict'];
@@ -32,9 +34,11 @@ export function watchRuns(client: Client, output: Output): Watch {
       onGap = () => follower.recover();
       early.splice(0).forEach((message) => follower.take(message));
       if (mayHaveEnded) follower.recover();
-      using _interrupts = handleInterrupts(client, output, runId);
+      using interrupts = handleInterrupts(client, output, follower);
       const item = await follower.ended;
-      return report(client, output, item, follower.error);
+      const code = await report(client, output, item, follower.error);
+      // Nothing was in flight: the run had paused before the second key press could cancel anything.
+      return code === exitCodes.resumable && interrupts.presses >= 2 ? exitCodes.cancelled : code;
     },
   };
 }
@@ -42,9 +46,10 @@ export function watchRuns(client: Client, output: Output): Watch {
 class RunFollower {
   readonly ended: Promise<RunListItem>;
   error: ErrorInfo | null = null;
+  hasEnded = false;
   readonly #client: Client;
   readonly #output: Output;
-  readonly #runId: string;
+  readonly runId: string;
   readonly #reported = new Set<number>();
   #stage = '';
   #settle: (item: RunListItem) => void = () => {};
@@ -53,7 +58,7 @@ class RunFollower {
   constructor(client: Client, output: Output, runId: string) {
     this.#client = client;
     this.#output = output;
-    this.#runId = runId;
+    this.runId = runId;
     this.ended = new Promise((resolve, reject) => {
       this.#settle = resolve;
       this.#fail = reject;
@@ -61,8 +66,8 @@ class RunFollower {
   }
 
   take(message: EventMessage): void {
-    if (message.name === 'notice') return this.#output.note(message.payload.message);
-    if (!('runId' in message.payload) || message.payload.runId !== this.#runId) return;
+    if (message.name === 'notice') return this.#showNotice(message.payload);
+    if (!('runId' in message.payload) || message.payload.runId !== this.runId) return;
     switch (message.name) {
       case 'run.stage':
         return this.#showStage(message.payload.stage);
@@ -72,7 +77,7 @@ class RunFollower {
         return message.payload.rows.forEach((row) => this.#showEpisode(row));
       case 'run.finished':
         this.error = message.payload.error;
-        return this.#settle(message.payload.item);
+        return this.#end(message.payload.item);
       default:
         return;
     }
@@ -81,30 +86,40 @@ class RunFollower {
   /** Events were missed: look whether the run has ended meanwhile. */
   recover(): void {
     this.#client
-      .request('runs.list', { search: this.#runId })
+      .request('runs.list', { search: this.runId })
       .then(({ rows }) => {
-        const item = rows.find((row) => row.runId === this.#runId);
-        if (item && finalStatuses.includes(item.status)) this.#settle(item);
+        const item = rows.find((row) => row.runId === this.runId);
+        if (item && finalStatuses.includes(item.status)) this.#end(item);
       })
       .catch((error: unknown) => this.#fail(error));
+  }
+
+  #end(item: RunListItem): void {
+    this.hasEnded = true;
+    this.#settle(item);
+  }
+
+  /** Why the run ended stands in its report. */
+  #showNotice({ message, runId }: Extract<EventMessage, { readonly name: 'notice' }>['payload']): void {
+    if (!this.hasEnded || runId !== this.runId) this.#output.note(oneLine(message));
   }
 
   #showStage(stage: string): void {
     if (stage === this.#stage) return;
     this.#stage = stage;
-    this.#output.emit({ event: 'run.stage', run_id: this.#runId, stage });
+    this.#output.emit({ event: 'run.stage', run_id: this.runId, stage });
     if (!this.#output.terminal && !this.#output.json) this.#output.print(stage);
   }
 
   #showEpisode(row: EpisodeRow): void {
     if (!outcomes.includes(row.status) || this.#reported.has(row.ordinal)) return;
     this.#reported.add(row.ordinal);
-    this.#output.emit(episodeEvent(this.#runId, row));
+    this.#output.emit(episodeEvent(this.runId, row));
     if (this.#output.terminal || this.#output.json) return;
     const metrics = Object.entries(row.metrics)
       .slice(0, 4)
       .map(([name, value]) => `${name} ${value ?? 'not measured'}`);
-    const failure = row.errorMessage === null ? '' : `  ${row.errorMessage}`;
+    const failure = row.errorMessage === null ? '' : `  ${oneLine(row.errorMessage)}`;
     this.#output.print(
       `episode ${row.episodeId ?? row.ordinal}  ${row.status}  ${row.steps ?? 0} steps  ${metrics.join('  ')}${failure}`,
     );
@@ -128,16 +143,25 @@ function episodeEvent(runId: string, row: EpisodeRow): unknown {
   };
 }
 
+interface Interrupts extends Disposable {
+  readonly presses: number;
+}
+
+/** A terminal and npm may each deliver the same key press. */
+const samePressMs = 50;
+
 /** First Ctrl-C finishes what is in flight, second cancels it, third kills. */
-function handleInterrupts(client: Client, output: Output, runId: string): Disposable {
+function handleInterrupts(client: Client, output: Output, follower: RunFollower): Interrupts {
   let presses = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   const ask = (name: 'runs.stop' | 'runs.cancel'): void => {
-    client.request(name, { runId }).catch((error: unknown) => output.note(String(error)));
+    if (follower.hasEnded) return;
+    client.request(name, { runId: follower.runId }).catch((error: unknown) => {
+      if (!follower.hasEnded) output.note(messageOf(error));
+    });
   };
   const onSignal = (): void => {
-    // A terminal and npm may each deliver the same key press.
-    if (performance.now() - lastMs < 150) return;
+    if (performance.now() - lastMs < samePressMs) return;
     lastMs = performance.now();
     presses += 1;
     if (presses === 1) {
@@ -156,6 +180,9 @@ function handleInterrupts(client: Client, output: Output, runId: string): Dispos
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.on(signal, onSignal);
   return {
+    get presses() {
+      return presses;
+    },
     [Symbol.dispose]: () => {
       for (const signal of signals) process.off(signal, onSignal);
     },

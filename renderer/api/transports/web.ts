@@ -44,7 +44,8 @@ async function postRequest<Name extends RequestName>(
   try {
     const response = await fetch(`/api/${name}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      // Expected errors come in the reply, not as a status that the browser would report as a fault of the page.
+      headers: { 'content-type': 'application/json', 'x-agentcanvas-reply': 'envelope' },
       body: JSON.stringify({ input }),
       credentials: 'same-origin',
       ...(signal ? { signal } : {}),

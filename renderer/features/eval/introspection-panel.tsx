@@ -17,11 +17,13 @@ export function IntrospectionPanel({
   return (
     <section className="stack" aria-label="What the graph needs">
       {value.diagnostics.length > 0 ? <Diagnostics value={value} /> : null}
-      {state.unloaded.length > 0 || state.isLoading ? <LoadPanel state={state} /> : null}
+      {state.unloaded.length + value.missing.length > 0 || state.isLoading ? (
+        <LoadPanel state={state} />
+      ) : null}
       {value.environments.map((environment) => (
         <EnvironmentFacts key={environment.nodeset} environment={environment} value={value} />
       ))}
-      {value.environments.length === 0 && state.unloaded.length === 0 ? (
+      {value.environments.length + state.unloaded.length + value.missing.length === 0 ? (
         <p className="muted">
           No nodeset of this graph is an environment, so there is nothing to evaluate it on.
         </p>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import type { Introspection } from '#contract/requests.ts';
 import { useStudio, useStudioState } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
+import { formatPlural } from '../../ui/format.ts';
 import { useAction } from '../../ui/use-request.ts';
 import type { IntrospectionState } from './use-introspection.ts';
 import { TextBlock } from '../../ui/text-block.tsx';
@@ -18,29 +19,36 @@ export function LoadPanel({
   const failed = state.value.nodesets
     .map((nodeset) => changed[nodeset.name] ?? nodeset)
     .filter((nodeset) => nodeset.error);
-  const unknown = state.value.missing.filter(
-    (name) => !state.value.nodesets.some((nodeset) => nodeset.name === name),
-  );
+  const { missing } = state.value;
+  const names = state.isLoading ? state.value.nodesets.map(({ name }) => name) : state.unloaded;
   return (
     <div className="stack load-panel">
       <div className="row spread">
         <span>
-          <strong>{state.isLoading ? 'Loading ' : 'Not loaded yet: '}</strong>
-          {state.unloaded.map((name, at) => (
+          {names.length > 0 ? (
+            <strong>{state.isLoading ? 'Loading ' : 'Must still be loaded: '}</strong>
+          ) : null}
+          {names.map((name, at) => (
             <span key={name}>
               {at > 0 ? ', ' : ''}
               {name}
               {changed[name]?.stage ? <span className="faint"> ({changed[name].stage})</span> : null}
             </span>
           ))}
+          {names.length === 0 ? <strong>{formatPlural(missing.length, 'nodeset')} not found</strong> : null}
         </span>
         <button type="button" className="button" disabled={state.isLoading} onClick={state.load}>
-          {state.isLoading ? 'Loading' : 'Load'}
+          {state.isLoading ? 'Loading' : state.unloaded.length > 0 ? 'Load' : 'Look again'}
         </button>
       </div>
-      {unknown.length > 0 ? (
+      {state.unloaded.length > 0 && !state.isLoading ? (
         <p className="small muted">
-          No nodeset is called {unknown.join(' or ')}. Put it into the workspace’s nodesets folder, or add its
+          Loading starts it once, so that it can tell its splits and metrics. A run loads it by itself.
+        </p>
+      ) : null}
+      {missing.length > 0 ? (
+        <p className="small muted">
+          No nodeset is called {missing.join(' or ')}. Put it into the workspace’s nodesets folder, or add its
           folder in Settings.
         </p>
       ) : null}
@@ -51,7 +59,7 @@ export function LoadPanel({
           </div>
         </div>
       ))}
-      {state.unloaded.map((name) => (
+      {names.map((name) => (
         <NodesetLog key={name} name={name} isLoading={state.isLoading} />
       ))}
     </div>

@@ -13,7 +13,7 @@ export interface IntrospectionState {
   readonly isReading: boolean;
   /** Starting nodesets. */
   readonly isLoading: boolean;
-  /** Names of nodesets that are not loaded. */
+  /** Names of nodesets that must still be loaded before they can tell about themselves. */
   readonly unloaded: readonly string[];
   readonly load: () => void;
   readonly reload: () => void;
@@ -35,7 +35,7 @@ export function useIntrospection(ref: string | null): IntrospectionState {
     error: deep.error ?? shallow.error,
     isReading: shallow.isLoading && shallow.value === null,
     isLoading: deep.isLoading && wantsLoad,
-    unloaded: value === null ? [] : unloadedOf(value, deep.value !== null),
+    unloaded: value?.unloaded ?? [],
     load: () => {
       if (asked === ref || wantsLoad) deep.reload();
       setAsked(ref);
@@ -45,20 +45,6 @@ export function useIntrospection(ref: string | null): IntrospectionState {
       deep.reload();
     },
   };
-}
-
-/**
- * What still has to be loaded before the environment can tell about itself. Loading lets environments go again, so
- * afterwards only what failed or does not exist is left.
- */
-function unloadedOf(value: Introspection, wasLoaded: boolean): string[] {
-  const told = value.environments.filter((environment) => environment.metadata).map(({ nodeset }) => nodeset);
-  const isSettled = wasLoaded || (told.length > 0 && told.length === value.environments.length);
-  const settled = value.nodesets
-    .filter(({ state }) => (isSettled ? state !== 'failed' : state === 'loaded'))
-    .map(({ name }) => name);
-  const named = [...value.nodesets.map(({ name }) => name), ...value.missing];
-  return [...new Set(named)].filter((name) => !settled.includes(name));
 }
 
 /** Nothing from outside the workspace and the library starts without being asked for. */
