@@ -3,6 +3,7 @@
 import * as electron from 'electron';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { keyCipher } from './key-cipher.ts';
 import { startShell, type ShellEngine } from './shell.ts';
 import { startUpdates, type Updater } from './updates.ts';
 
@@ -43,5 +44,6 @@ async function startEngine(): Promise<ShellEngine> {
     host: 'electron',
     workspace: at > 0 ? process.argv[at + 1] : undefined,
     openFolder: async (folder) => void (await electron.shell.openPath(folder)),
+    keyCipher: keyCipher(electron.safeStorage, process.platform),
   });
 }

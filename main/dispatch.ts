@@ -21,9 +21,19 @@ export interface DispatcherOptions {
   readonly logger: Logger;
   /** Also holds replies to the contract; for tests and development. */
   readonly checkReplies?: boolean;
+  /** Takes secrets out of replies and errors. */
+  readonly redact?: <Value>(value: Value) => Value;
 }
 
-export function createDispatcher({ handlers, logger, checkReplies = false }: DispatcherOptions): Dispatcher {
+/** What a person wrote goes back as it is: they may be about to save it. */
+const ownWords = /^(graphs|settings|play)\.(?!node|viewers)/;
+
+export function createDispatcher({
+  handlers,
+  logger,
+  checkReplies = false,
+  redact = (value) => value,
+}: DispatcherOptions): Dispatcher {
   const never = new AbortController().signal;
   const answer = async (
     name: string,
@@ -44,12 +54,13 @@ export function createDispatcher({ handlers, logger, checkReplies = false }: Dis
   return {
     async dispatch(name, input, signal = never) {
       try {
-        return { ok: true, value: await answer(name, input, signal) };
+        const value = await answer(name, input, signal);
+        return { ok: true, value: ownWords.test(name) ? value : redact(value) };
       } catch (thrown) {
         const error = toStudioError(thrown);
         if (error.code === 'internal')
           logger.error('request failed', { request: name, error: String(error.stack) });
-        return { ok: false, error: describeError(error) };
+        return { ok: false, error: redact(describeError(error)) };
       }
     },
   };

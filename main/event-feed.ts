@@ -10,6 +10,8 @@ const maxRowsPerMessage = 2000;
 
 export class EventFeed implements Disposable {
   readonly #clock: Clock;
+  /** Takes secrets out of what is told. */
+  readonly #redact: <Value>(value: Value) => Value;
   readonly #listeners = new Set<(message: EventMessage) => void>();
   readonly #kept: EventMessage[] = [];
   readonly #waiting = new Map<string, { readonly name: EventName; readonly payload: unknown }>();
@@ -17,8 +19,9 @@ export class EventFeed implements Disposable {
   #sequence = 0;
   #timer: Disposable | null = null;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, redact: <Value>(value: Value) => Value = (value) => value) {
     this.#clock = clock;
+    this.#redact = redact;
   }
 
   /** Number of the last message sent. */
@@ -77,7 +80,7 @@ export class EventFeed implements Disposable {
   }
 
   #send(name: EventName, payload: unknown): void {
-    const message = { sequence: ++this.#sequence, name, payload } as EventMessage;
+    const message = { sequence: ++this.#sequence, name, payload: this.#redact(payload) } as EventMessage;
     this.#kept.push(message);
     if (this.#kept.length > keptMessages) this.#kept.shift();
     for (const listener of this.#listeners) listener(message);

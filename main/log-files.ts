@@ -10,12 +10,12 @@ export interface LogFiles extends AsyncDisposable {
 }
 
 /** `<folder>/engine.log`, rotated at 10 MB, three kept. */
-export function openLogFiles(folder: string): LogFiles {
+export function openLogFiles(folder: string, redact = (line: string): string => line): LogFiles {
   const file = path.join(folder, 'engine.log');
   const rotated = new RotatedFile(file);
   const log = pino(
     { base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
-    { write: (line: string) => rotated.append(line.trimEnd()) },
+    { write: (line: string) => rotated.append(redact(line.trimEnd())) },
   );
   return { file, logger: loggerOver(log), [Symbol.asyncDispose]: () => rotated[Symbol.asyncDispose]() };
 }

@@ -6,6 +6,7 @@ import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import { settings as settingsSchema, type Settings } from './contract/settings.ts';
 import { builtinManifestSource, createBuiltinCatalog } from './graph/builtin/catalog.ts';
+import type { ChatService } from './llm/ports.ts';
 import { PolicyNodes, engineNodes } from './inference/onnx/policy-node.ts';
 import type { EngineLayout } from './layout.ts';
 import { createNodeLauncher } from './nodeset/hosts/node-launcher.ts';
@@ -38,6 +39,10 @@ export interface NodesetLayerOptions {
     Settings,
     'python' | 'interpreters' | 'attachments' | 'deadlines' | 'spawners'
   >;
+  /** Answers chat nodes and Python's `app.llm`; without it they fail with a message that says so. */
+  readonly chat?: ChatService | undefined;
+  /** Takes secrets out of what children print. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** The deadline of a model's batch, as it is now. */
   readonly batchMs?: () => number;
 }
@@ -51,8 +56,8 @@ export interface NodesetLayer extends AsyncDisposable {
 }
 
 export async function createNodesetLayer(options: NodesetLayerOptions): Promise<NodesetLayer> {
-  const { clock, logger, layout, cacheFolder, workspaceFolder, folders, isTrusted } = options;
-  const processes = await createProcessRegistry({ clock, reaperEntry: layout.reaper });
+  const { clock, logger, layout, cacheFolder, workspaceFolder, folders, isTrusted, chat, redact } = options;
+  const processes = await createProcessRegistry({ clock, reaperEntry: layout.reaper, redact });
   await sweepSharedFolders();
   const pythonFolder = path.join(layout.resources, 'python');
   const settings = options.settings ?? (() => ({ ...defaultSettings, python: options.python }));
@@ -81,7 +86,10 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
   const registry = createNodesetRegistry({
     folders: [{ folder: path.join(layout.resources, 'nodesets'), origin: 'library' }, ...folders],
     cacheFolder,
-    builtins: engineNodes({ ...createBuiltinCatalog(), ...builtinManifestSource }, policies),
+    builtins: engineNodes(
+      { ...createBuiltinCatalog(chat ? { chat } : {}), ...builtinManifestSource },
+      policies,
+    ),
     isTrusted,
     authorModule: layout.authorModule,
     logger,
@@ -92,6 +100,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     runtime: {
       clock,
       deadlines: () => settings().deadlines,
+      ...(chat && { engineMethods: { 'llm.chat': chat.answerHost.bind(chat) } }),
       spawner,
       placeOf: (source, forRun) => choosePlace(source, settings().spawners, forRun),
       launchers: {

@@ -15,11 +15,13 @@ import type { EventFeed } from './event-feed.ts';
 import { graphListItemOf } from './graph-source.ts';
 import type { GraphLibrary } from './graph/library.ts';
 import type { EngineLayout } from './layout.ts';
+import type { ChatService } from './llm/ports.ts';
 import type { MediaFiles } from './media-files.ts';
 import { concernsNodesets, createNodesetHandlers } from './nodeset-handlers.ts';
 import type { PythonProbe } from './nodeset/environments/python-probe.ts';
 import type { NodesetRegistry } from './nodeset/ports.ts';
 import { createPlayHandlers, createSaveHandlers } from './play-handlers.ts';
+import { createChatHandlers } from './chat-handlers.ts';
 import { createCompareHandlers } from './compare-handlers.ts';
 import { createReplayHandlers } from './replay-handlers.ts';
 import { createRunHandlers } from './run-handlers.ts';
@@ -53,6 +55,9 @@ export interface HandlerServices {
   readonly settings: () => Settings;
   readonly replaceSettings: (settings: Settings) => Promise<void>;
   readonly pythonProbe: PythonProbe;
+  readonly chat: ChatService;
+  /** Keys of model providers are encrypted by the host. */
+  readonly hasKeyStore: boolean;
 }
 
 type GraphRequests = Exclude<Extract<keyof Handlers, `graphs.${string}`>, `graphs.save${'Edited' | 'Copy'}`>;
@@ -74,6 +79,7 @@ export function createHandlers(services: HandlerServices): Handlers {
     ...createTransferHandlers(services, writable),
     ...createPlayHandlers(services),
     ...createSaveHandlers(services, writable),
+    ...createChatHandlers(services.chat, writable),
     'settings.get': async () => ({ settings: settings(), path: access.workspace.settingsPath }),
     'settings.set': async ({ settings: next }) => {
       writable();
@@ -113,7 +119,8 @@ export function createHandlers(services: HandlerServices): Handlers {
   };
 }
 
-function appInfo({ host, layout, access, readOnly, openFolder }: HandlerServices): RequestOutput<'app.info'> {
+function appInfo(services: HandlerServices): RequestOutput<'app.info'> {
+  const { host, layout, access, readOnly, openFolder, hasKeyStore } = services;
   return {
     version: appVersion,
     workspace: access.workspace.folder,
@@ -121,7 +128,11 @@ function appInfo({ host, layout, access, readOnly, openFolder }: HandlerServices
     readOnly,
     host,
     platform: process.platform,
-    capabilities: [...(openFolder ? ['openFolder'] : []), ...(host === 'electron' ? ['notices'] : [])],
+    capabilities: [
+      ...(openFolder ? ['openFolder'] : []),
+      ...(hasKeyStore ? ['keyStore'] : []),
+      ...(host === 'electron' ? ['notices'] : []),
+    ],
     cores: os.availableParallelism(),
     memoryBytes: os.totalmem(),
     docsUrl: null,

@@ -4,6 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
 import { silentLogger, type Logger } from './base/logger.ts';
+import { createRedactor, type Redactor } from './base/redactor.ts';
+import { chatNodesOf } from './chat-handlers.ts';
 import type { Settings } from './contract/settings.ts';
 import { createDispatcher, type Dispatcher } from './dispatch.ts';
 import { createExecutionGuard } from './eval/execution-guard.ts';
@@ -18,6 +20,8 @@ import { GraphLibrary } from './graph/library.ts';
 import { createShellHookRunner } from './graph/shell-hook-runner.ts';
 import { BatchedInferenceServer } from './inference/inference-server.ts';
 import { engineLayout, type EngineLayout } from './layout.ts';
+import { openChat } from './llm/open-chat.ts';
+import type { ChatService, KeyCipher } from './llm/ports.ts';
 import { openLogFiles } from './log-files.ts';
 import { createMediaFiles, sweepUploads, type MediaFiles } from './media-files.ts';
 import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
@@ -30,7 +34,7 @@ import { collectProvenance } from './store/provenance.ts';
 import { createRunId } from './store/run-id.ts';
 import type { RunStore } from './store/ports.ts';
 import { openRunStore } from './store/run-store.ts';
-import type { Workspace } from './store/workspace.ts';
+import { userFolder } from './store/workspace.ts';
 import { appVersion } from './version.ts';
 import { openWorkspace, type WorkspaceAccess } from './workspace-access.ts';
 
@@ -45,6 +49,8 @@ export interface StudioOptions {
   readonly holdQueue?: boolean;
   /** Opens a folder of the workspace for the user, where the host can. */
   readonly openFolder?: (folder: string) => Promise<void>;
+  /** Encrypts the keys of model providers, where the host has a key store. */
+  readonly keyCipher?: KeyCipher | undefined;
 }
 
 export interface Studio extends AsyncDisposable {
@@ -69,19 +75,21 @@ export interface Studio extends AsyncDisposable {
 export async function createStudio(options: StudioOptions): Promise<Studio> {
   await using stack = new AsyncDisposableStack();
   const { opened, nodesets, feed, bulk, library, parts, replaceSettings } = await openParts(options, stack);
+  const { redactor, chat } = opened;
   const { access, layout, readOnly, logger } = opened;
   const recordings = openRecordings(opened, feed, stack);
   const runs = stack.use(
-    createRunService({ ...parts, holdQueue: options.holdQueue ?? false }, access.workspace, recordings),
+    createRunService({ ...parts, holdQueue: options.holdQueue ?? false }, opened, recordings),
   );
   if (!readOnly) await runs.recover();
-  const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner() }));
+  const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner(), chat }));
   const { host, openFolder } = options;
-  const own = { host, openFolder, layout, access, readOnly, pythonProbe: nodesets.probe };
+  const own = { host, openFolder, layout, access, readOnly, chat, pythonProbe: nodesets.probe };
+  const hasKeyStore = options.keyCipher !== undefined;
   const media = await openMedia(opened);
   const made = { library, runs, recordings, media, bulk, play, feed, replaceSettings };
-  const handlers = createHandlers({ ...parts, ...own, ...made });
-  const dispatcher = createDispatcher({ handlers, logger });
+  const handlers = createHandlers({ ...parts, ...own, ...made, hasKeyStore });
+  const dispatcher = createDispatcher({ handlers, logger, redact: redactor.value });
   const resources = stack.move();
   return {
     dispatcher,
@@ -116,12 +124,23 @@ async function openParts(options: StudioOptions, stack: AsyncDisposableStack): P
   const access = stack.use(
     await openWorkspace({ workspace: options.workspace, readOnly, resources: layout.resources }),
   );
-  const logger = options.logger ?? openLog(access, readOnly, stack);
+  const redactor = createRedactor();
+  const logger = options.logger ?? openLog(access, { readOnly, redactor }, stack);
   for (const folder of options.trust ?? [])
     await access.trust.add(path.resolve(process.env['INIT_CWD'] ?? process.cwd(), folder));
-  const feed = stack.use(new EventFeed(clock));
+  const feed = stack.use(new EventFeed(clock, redactor.value));
   let settings = await readSettings(access, feed);
-  const opened = { clock, logger, layout, access, readOnly };
+  const chat = stack.use(
+    await openChat({
+      clock,
+      redactor,
+      settings: () => settings.chat,
+      userFolder: userFolder(process.env, process.platform),
+      cipher: options.keyCipher,
+      environment: process.env,
+    }),
+  );
+  const opened = { clock, logger, layout, access, readOnly, redactor, chat };
   const nodesets = stack.use(await openNodesets(opened, () => settings));
   const bulk = stack.use(createBulkThread(layout.bulkWorker));
   const store = stack.use(await openStore(opened, bulk));
@@ -148,9 +167,13 @@ async function openParts(options: StudioOptions, stack: AsyncDisposableStack): P
 }
 
 /** A reader of somebody else's workspace writes nothing into it. */
-function openLog(access: WorkspaceAccess, readOnly: boolean, stack: AsyncDisposableStack): Logger {
+function openLog(
+  access: WorkspaceAccess,
+  { readOnly, redactor }: { readonly readOnly: boolean; readonly redactor: Redactor },
+  stack: AsyncDisposableStack,
+): Logger {
   if (readOnly) return silentLogger;
-  return stack.use(openLogFiles(path.join(access.workspace.cacheFolder, 'logs'))).logger;
+  return stack.use(openLogFiles(path.join(access.workspace.cacheFolder, 'logs'), redactor.text)).logger;
 }
 
 interface Opened {
@@ -159,10 +182,12 @@ interface Opened {
   readonly layout: EngineLayout;
   readonly access: WorkspaceAccess;
   readonly readOnly: boolean;
+  readonly redactor: Redactor;
+  readonly chat: ChatService;
 }
 
 function openNodesets(
-  { clock, logger, layout, access }: Opened,
+  { clock, logger, layout, access, redactor, chat }: Opened,
   settings: () => Settings,
 ): Promise<NodesetLayer> {
   const { workspace, trust } = access;
@@ -181,6 +206,8 @@ function openNodesets(
     isTrusted: (file) => trust.trusts(file),
     python: settings().python,
     settings,
+    chat,
+    redact: redactor.text,
     batchMs: () => settings().deadlines.batchSec * 1000,
   });
 }
@@ -214,7 +241,7 @@ type SharedPorts = Pick<
 
 function createRunService(
   shared: SharedPorts & Pick<RunServicePorts, 'holdQueue'>,
-  workspace: Workspace,
+  { access: { workspace }, chat, redactor }: Opened,
   recordings: Recordings,
 ): RunService {
   return new RunService({
@@ -233,6 +260,9 @@ function createRunService(
     provenance: (known) => collectProvenance({ ...known, appVersion, workspaceFolder: workspace.folder }),
     hooks: createShellHookRunner(),
     recording: recordings.port,
+    chat,
+    redact: redactor.value,
+    missingKeys: ({ definition }, config) => chat.missingKeys(chatNodesOf(definition), config.chat),
     batching: ({ config }) =>
       new BatchedInferenceServer({
         clock: shared.clock,
@@ -255,14 +285,15 @@ async function openMedia({ access, readOnly }: Opened): Promise<MediaFiles> {
 
 /** In a thread of its own: putting recordings in order must not delay what somebody asks to see. */
 function openRecordings(
-  { clock, logger, layout }: Opened,
+  { clock, logger, layout, redactor }: Opened,
   feed: EventFeed,
   stack: AsyncDisposableStack,
 ): Recordings {
   const bulk = stack.use(createBulkThread(layout.bulkWorker, { nice: 15 }));
   const onNotice = (message: string, runId: string): void =>
     feed.publish('notice', { level: 'warning', message, runId });
-  return stack.use(createRecordings({ fileSystem: nodeFileSystem, clock, logger, bulk, onNotice }));
+  const redact = redactor.text;
+  return stack.use(createRecordings({ fileSystem: nodeFileSystem, clock, logger, bulk, onNotice, redact }));
 }
 
 async function readSettings(access: WorkspaceAccess, feed: EventFeed): Promise<Settings> {

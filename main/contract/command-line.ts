@@ -1,6 +1,7 @@
 // EvalConfig as command-line flags and back. Flags are read off the schema: a field without a flag, or a flag
 // without a field, cannot exist. Used by the command line and by the form's "copy command".
 import { z } from 'zod';
+import { chatRunConfig } from './chat.ts';
 import {
   batchingConfig,
   evalConfig,
@@ -31,9 +32,16 @@ const shortNames: Readonly<Record<string, string>> = {
   'batching.flushPolicy': 'flush',
   'batching.flushTimeoutMs': 'flush-timeout',
   'batching.maxBatch': 'max-batch',
+  'chat.profile': 'model',
+  'chat.replies': 'replies',
+  'chat.repliesFrom': 'replies-from',
 };
 
-const groups: Readonly<Record<string, z.ZodObject>> = { retry: retryPolicy, batching: batchingConfig };
+const groups: Readonly<Record<string, z.ZodObject>> = {
+  retry: retryPolicy,
+  batching: batchingConfig,
+  chat: chatRunConfig,
+};
 
 interface Leaf {
   readonly path: readonly string[];
@@ -52,7 +60,7 @@ const leaves: readonly Leaf[] = Object.entries(evalConfig.shape)
       path: [field, member],
       name: flagName(`${field}.${member}`),
       schema: bare(inner as z.ZodType),
-      description: `${description}: ${member}`,
+      description: (inner as z.ZodType).description ?? `${description}: ${member}`,
     }));
   });
 

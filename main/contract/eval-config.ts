@@ -2,6 +2,7 @@
 // exists in one and not in the other. `.meta` gives flag, unit and help.
 import { z } from 'zod';
 import { spawnPlace } from './spawners.ts';
+import { chatRunConfig } from './chat.ts';
 
 export const episodeSelection = z.union([
   z.literal('all'),
@@ -79,6 +80,7 @@ export const evalConfig = z.strictObject({
   batching: batchingConfig
     .default({ flushPolicy: 'greedy', flushTimeoutMs: 50 })
     .describe('How batched nodes gather calls'),
+  chat: chatRunConfig.default({ profile: '', replies: 'live', repliesFrom: '' }).describe('Language models'),
   tags: z.array(z.string()).default([]).describe('Tags of the run'),
   note: z.string().default('').describe('A note kept with the run'),
 });

@@ -1,6 +1,7 @@
 // The canvas: saving an edited graph without loss, and Play, which runs one execution of it under the guard. State is
 // told as it changes; values are fetched by whoever looks at them, so that a hidden canvas costs nothing.
 import { z } from 'zod';
+import { chatUsage } from './chat.ts';
 import { errorInfo } from './error.ts';
 import { diagnostic, graphDefinition } from './graph.ts';
 import { panelInfo, panelState } from './nodeset.ts';
@@ -59,6 +60,8 @@ export const playView = z.object({
   isPrepared: z.boolean(),
   panels: z.array(playPanel),
   result: playResult.nullable(),
+  /** What language models used in it so far; absent when none was asked. */
+  usage: chatUsage.optional(),
 });
 export type PlayView = z.infer<typeof playView>;
 

@@ -1,6 +1,7 @@
 // Every request of the product: name -> {input, output}. Hosts validate both ends against it; the renderer and the
 // command line know nothing else of the engine. Lists are paged: at most 1,000 rows a reply.
 import { z } from 'zod';
+import { chatRequests } from './chat.ts';
 import { diagnostic, graphDefinition } from './graph.ts';
 import { compareRequests } from './compare.ts';
 import { errorInfo } from './error.ts';
@@ -126,6 +127,7 @@ export const requests = {
   ...replayRequests,
   ...transferRequests,
   ...canvasRequests,
+  ...chatRequests,
   'app.info': {
     input: nothing,
     output: z.object({

@@ -1,5 +1,6 @@
 // Runs, episodes and numbers as they are stored and shown.
 import { z } from 'zod';
+import { chatUsage } from './chat.ts';
 import { errorInfo } from './error.ts';
 import { evalConfig } from './eval-config.ts';
 import { metricDefinition } from './nodeset.ts';
@@ -77,6 +78,8 @@ export const episodeAttempt = z.object({
     .array(z.object({ nodePath: z.string(), message: z.string(), step: z.number().int() }))
     .default([]),
   recording: z.enum(['none', 'kept', 'failed']).default('none'),
+  /** What language models used in it; absent when none was asked. */
+  usage: chatUsage.nullable().optional(),
 });
 export type EpisodeAttempt = z.infer<typeof episodeAttempt>;
 
@@ -102,6 +105,8 @@ export const episodeRow = z.object({
   retried: z.boolean(),
   /** When the last attempt began (ISO time): throughput over time is drawn from it and `durationMs`. */
   startedAt: z.string().nullable().optional(),
+  /** What language models used in the last attempt. */
+  usage: chatUsage.nullable().optional(),
 });
 export type EpisodeRow = z.infer<typeof episodeRow>;
 
@@ -157,6 +162,8 @@ export const runSummary = z.object({
   flags: z.array(runFlag).default([]),
   meanSteps: z.number().nullable(),
   meanDurationMs: z.number().nullable(),
+  /** Of language models, over every attempt on record; absent when none was asked. */
+  usage: chatUsage.nullable().optional(),
 });
 export type RunSummary = z.infer<typeof runSummary>;
 

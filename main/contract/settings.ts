@@ -1,6 +1,7 @@
 // Settings of one workspace's owner; every limit a user may want to move, with its default.
 import { z } from 'zod';
 import { savedConnection, spawnerSettings } from './spawners.ts';
+import { chatSettings } from './chat.ts';
 
 export const deadlines = z.object({
   handshakeSec: z.number().positive().default(60),
@@ -49,5 +50,6 @@ export const settings = z.object({
   deadlines: deadlines.prefault({}),
   processLimits: processLimits.prefault({}),
   perStepBudgetSec: z.number().positive().nullable().default(null),
+  chat: chatSettings.prefault({}),
 });
 export type Settings = z.infer<typeof settings>;

@@ -32,6 +32,7 @@ export interface PoolOptions {
   readonly crashBudget?: number;
   readonly recycle?: RecycleOptions;
   readonly closeMs?: number;
+  readonly annotate?: ((row: EpisodeAttempt) => EpisodeAttempt) | undefined;
   readonly listener?: RunListener;
   readonly logger?: Logger;
 }
@@ -145,6 +146,7 @@ export class EnvWorkerPool implements Disposable {
       stopSignal: this.#stop.signal,
       isCancelled: () => this.#state.kind === 'cancelled',
       pause: (reason) => this.stop(reason),
+      annotate: options.annotate ?? ((row) => row),
       onRow: (row) => this.#onRow(row),
       onSlotDown: (worker, reason) => listener.onSlotDown?.(worker, reason),
     };

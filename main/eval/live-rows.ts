@@ -51,5 +51,6 @@ export function attemptedRow(attempt: EpisodeAttempt, firstStatus: EpisodeAttemp
     errorMessage: attempt.error?.message ?? null,
     retried: attempt.final && attempt.status !== firstStatus,
     startedAt: attempt.startedAt,
+    usage: attempt.usage ?? null,
   };
 }

@@ -17,6 +17,7 @@ import { requiredNodesets } from '../graph/graph-tools.ts';
 import { playResultOf } from './play-result.ts';
 import { PlaySession, type PlayRegistry } from './play-session.ts';
 import { PlayWatch } from './play-watch.ts';
+import type { ChatService } from '../llm/ports.ts';
 import type { EventSink } from './ports.ts';
 
 export interface PlayPorts {
@@ -25,6 +26,7 @@ export interface PlayPorts {
   readonly guard: ExecutionGuard;
   readonly events: EventSink;
   readonly hooks?: HookRunner | null;
+  readonly chat?: Pick<ChatService, 'onProgress' | 'usageOf'> | undefined;
 }
 
 export type PlayStart = ParsedInput<'play.start'>;
@@ -37,6 +39,7 @@ const breaking: ReadonlySet<string> = new Set(['timeout', 'process_died', 'conne
 export class PlayService implements AsyncDisposable {
   readonly #ports: PlayPorts;
   readonly #guardSubscription: Disposable;
+  readonly #progressSubscription: Disposable | undefined;
   #session: PlaySession | null = null;
   #watch: PlayWatch;
   #runner: LoopRunner | null = null;
@@ -61,11 +64,16 @@ export class PlayService implements AsyncDisposable {
     this.#guardSubscription = ports.guard.onChange((holder) => {
       if (holder?.kind === 'eval' && this.#status !== 'preparing') void this.#closeSession();
     });
+    this.#progressSubscription = ports.chat?.onProgress(({ executionId, nodeId, step, text, isDone }) => {
+      if (executionId === this.#about.executionId && !isDone) this.#watch.stream(nodeId, step, text);
+    });
   }
 
   get view(): PlayView {
     const runner = this.#runner;
+    const usage = this.#ports.chat?.usageOf(this.#about.executionId ?? '') ?? null;
     return {
+      ...(usage && { usage }),
       revision: ++this.#revision,
       status: this.#status,
       ...this.#about,
@@ -110,7 +118,11 @@ export class PlayService implements AsyncDisposable {
     this.#refuseWhileBusy();
     const { definition, graph, seed, stepDelayMs } = request;
     refuseInvalid(definition, this.#ports.registry);
-    this.#lease = this.#ports.guard.acquire({ kind: 'canvas', id: graph.name, label: graph.name });
+    this.#lease = this.#ports.guard.acquire({
+      kind: 'canvas',
+      id: graph.ref ?? '',
+      label: graph.name,
+    });
     this.#forget(graph, `play/${++this.#count}`, seed);
     this.#delay = { stepDelayMs };
     this.#begin(definition, (session, signal) => this.#run(session, request, signal));
@@ -186,6 +198,7 @@ export class PlayService implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#guardSubscription[Symbol.dispose]();
+    this.#progressSubscription?.[Symbol.dispose]();
     this.stop(true);
     await this.#work;
     await this.#closeSession();
@@ -249,7 +262,9 @@ export class PlayService implements AsyncDisposable {
     const executionId = this.#about.executionId ?? '';
     const stepBudget = request.stepBudget ?? session.stepBudget;
     const delay = this.#delay;
-    const runner = new LoopRunner(compileGraph(request.definition, session.replicas.catalog), {
+    const compiled = compileGraph(request.definition, session.replicas.catalog);
+    this.#watch.follow(compiled);
+    const runner = new LoopRunner(compiled, {
       executionId,
       seed: request.seed,
       ...(stepBudget === null ? {} : { stepBudget }),

@@ -1,6 +1,7 @@
 // What one Play did so far, node by node, and what its viewers received. Bounded: per node the last firing, per
 // viewer the last entries; nothing is made ready for drawing before somebody asks.
 import type { PlayedNode } from '../contract/play.ts';
+import type { CompiledGraph } from '../graph/compile.ts';
 import type { FiringEnd, FiringStart, RunListener, ViewerEvent } from '../graph/listener.ts';
 import type { PortValues } from '../graph/ports.ts';
 
@@ -12,6 +13,12 @@ export interface ViewerEntry {
   readonly version: number;
   readonly step: number;
   readonly fields: PortValues;
+}
+
+interface ReplyViewer {
+  readonly nodeId: string;
+  readonly nodeType: string;
+  readonly handle: string;
 }
 
 export interface ViewerMemory {
@@ -26,6 +33,8 @@ export class PlayWatch {
   readonly #nodes = new Map<string, MutableNode>();
   readonly #last = new Map<string, FiringEnd>();
   readonly #viewers = new Map<string, ViewerMemory>();
+  /** Chat node to the viewers its reply goes straight to. */
+  #replyViewers: ReadonlyMap<string, readonly ReplyViewer[]> = new Map();
   readonly #changed = new Set<string>();
   readonly #changedViewers = new Set<string>();
   readonly #onChange: () => void;
@@ -63,6 +72,25 @@ export class PlayWatch {
     this.#changed.clear();
     this.#changedViewers.clear();
     return { nodes, viewers };
+  }
+
+  /** The graph whose replies are shown while they come. */
+  follow({ nodes }: Pick<CompiledGraph, 'nodes'>): void {
+    const viewersOf = (node: CompiledGraph['nodes'][number]): ReplyViewer[] =>
+      node.edges.flatMap(({ sourceHandle, target, targetHandle }) => {
+        const viewer = nodes[target];
+        const isShown = sourceHandle === 'response' && viewer?.role === 'viewer';
+        return isShown && !accumulating.has(viewer.type)
+          ? [{ nodeId: viewer.id, nodeType: viewer.type, handle: targetHandle }]
+          : [];
+      });
+    this.#replyViewers = new Map(nodes.map((node) => [node.id, viewersOf(node)]));
+  }
+
+  /** Text of a reply that is still coming. */
+  stream(nodeId: string, step: number, text: string): void {
+    for (const viewer of this.#replyViewers.get(nodeId) ?? [])
+      this.#show({ ...viewer, step, fields: { [viewer.handle]: text } });
   }
 
   /** What happened so far stays; a step that is gone back to begins with nothing firing. */

@@ -37,6 +37,8 @@ export interface SlotContext {
   readonly isCancelled: () => boolean;
   /** Drains the pool; the first reason stands. */
   readonly pause: (reason: string) => void;
+  /** The row as it is kept: with what it used, and without secrets. */
+  readonly annotate: (row: EpisodeAttempt) => EpisodeAttempt;
   /** After the row is durable. */
   readonly onRow: (row: EpisodeAttempt) => void;
   readonly onSlotDown: (worker: number, reason: string) => void;

@@ -22,7 +22,10 @@ export interface PreflightPorts {
   readonly pauseBelowBytes: number;
   /** Providers whose key is missing, of those the graph's nodes use; each with what to do. */
   readonly missingKeys?:
-    | ((graph: LoadedGraph) => Promise<readonly { readonly provider: string; readonly fix: string }[]>)
+    | ((
+        graph: LoadedGraph,
+        config: EvalConfig,
+      ) => Promise<readonly { readonly provider: string; readonly fix: string }[]>)
     | undefined;
 }
 
@@ -45,7 +48,7 @@ export async function preflight(
   checks.push(
     await diskCheck(ports),
     memoryCheck(ports, names, config.workerCount),
-    await keyCheck(ports, graph),
+    await keyCheck(ports, graph, config),
   );
   return { ok: checks.every(({ ok, warning }) => ok || warning), checks, episodes };
 }
@@ -151,8 +154,12 @@ function memoryCheck(
   };
 }
 
-async function keyCheck({ missingKeys }: PreflightPorts, graph: LoadedGraph): Promise<Check> {
-  const [first] = (await missingKeys?.(graph)) ?? [];
+async function keyCheck(
+  { missingKeys }: PreflightPorts,
+  graph: LoadedGraph,
+  config: EvalConfig,
+): Promise<Check> {
+  const [first] = (await missingKeys?.(graph, config)) ?? [];
   if (!first) return passed('keys', 'No key is missing');
   return failed('keys', `No key for ${first.provider}`, first.fix);
 }

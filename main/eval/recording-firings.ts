@@ -17,6 +17,7 @@ const newline = '\n';
 export class FiringLog {
   readonly #scratch: RecordingScratch;
   readonly #clock: Clock;
+  readonly #redact: (text: string) => string;
   readonly #startedMs: number;
   readonly #values: ValueSummariser;
   readonly #nodes = new Map<string, NodeFacts>();
@@ -26,11 +27,12 @@ export class FiringLog {
   #lines = 0;
   #steps = 0;
 
-  constructor(scratch: RecordingScratch, clock: Clock) {
+  constructor(scratch: RecordingScratch, clock: Clock, redact = (text: string): string => text) {
+    this.#redact = redact;
     this.#scratch = scratch;
     this.#clock = clock;
     this.#startedMs = clock.monotonic();
-    this.#values = new ValueSummariser((bytes) => scratch.append(recordingFiles.blobs, bytes));
+    this.#values = new ValueSummariser((bytes) => scratch.append(recordingFiles.blobs, bytes), redact);
   }
 
   get lines(): number {
@@ -48,7 +50,7 @@ export class FiringLog {
       phase,
       at: round(this.#clock.monotonic() - this.#startedMs),
       ms: round(durationMs),
-      ...(error ? { error: error.message } : {}),
+      ...(error ? { error: this.#redact(error.message) } : {}),
       in: this.#summarised(inputs),
       ...(outputs ? { out: this.#summarised(outputs) } : {}),
       ...(log.length > 0 ? { log: log.map(([key, value]) => [key, this.#values.summarise(value)]) } : {}),

@@ -19,12 +19,15 @@ const largestArrayBytes = 32 * 2 ** 20;
 /** One per episode: an array that flows through several ports is kept once. */
 export class ValueSummariser {
   readonly #keep: KeepBytes;
+  /** Takes secrets out of a text. */
+  readonly #redact: (text: string) => string;
   readonly #arrays = new WeakMap<object, object>();
   /** About the characters of the value that is being summarised, without what became a reference. */
   #size = 0;
 
-  constructor(keep: KeepBytes) {
+  constructor(keep: KeepBytes, redact = (text: string): string => text) {
     this.#keep = keep;
+    this.#redact = redact;
   }
 
   /** Plain JSON. */
@@ -39,9 +42,7 @@ export class ValueSummariser {
   #plain(value: unknown, depth: number): unknown {
     switch (typeof value) {
       case 'string':
-        if (value.length > inlineCharacters) return this.#text(value, '$text');
-        this.#size += value.length + 2;
-        return value;
+        return this.#string(this.#redact(value));
       case 'number':
         this.#size += numberCharacters;
         return Number.isFinite(value) ? value : { $number: numberName(value) };
@@ -54,6 +55,12 @@ export class ValueSummariser {
       default:
         return null;
     }
+  }
+
+  #string(value: string): unknown {
+    if (value.length > inlineCharacters) return this.#text(value, '$text');
+    this.#size += value.length + 2;
+    return value;
   }
 
   #structure(value: object, depth: number): unknown {

@@ -26,6 +26,8 @@ export interface RecordingsOptions {
   /** Raw bytes of failures kept per run; later ones are not kept, and that is told once. */
   readonly failureBytesPerRun?: number;
   readonly onNotice?: (message: string, runId: string) => void;
+  /** Takes secrets out of a text. */
+  readonly redact?: (text: string) => string;
 }
 
 export interface Recordings extends AsyncDisposable {
@@ -111,11 +113,13 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
   const folder = join(scratchFolder(state.handle), `${episode.key}.${name}`);
   const scratch = new RecordingScratch({ fileSystem, folder, limits, ready: state.swept });
   const startedAt = new Date(clock.now()).toISOString();
-  const log = new FiringLog(scratch, clock);
+  const log = new FiringLog(scratch, clock, options.redact);
+  let ending: Promise<EpisodeAttempt['recording']> | undefined;
   const listener: EpisodeRecording['listener'] = {
     onFiring(firing) {
       feed.onFiring(firing);
-      log.add(firing);
+      // A runner that hung while its attempt was ended may still wake up.
+      if (ending === undefined) log.add(firing);
     },
     onViewer: (event) => feed.onViewer(event),
   };
@@ -140,21 +144,19 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
     noteKept(parts, bytes);
     return 'kept';
   };
-  return {
-    listener,
-    async finish(outcome) {
-      try {
-        if (log.lines > 0 && isWanted(parts, outcome)) return await keep();
-        await scratch.discard();
-        return scratch.hasFailed && isWanted(parts, outcome) ? 'failed' : 'none';
-      } catch (error) {
-        const runId = state.handle.record.runId;
-        logger.warn('an episode could not be recorded', { runId, key: episode.key, error: messageOf(error) });
-        await scratch.discard().catch(() => undefined);
-        return 'failed';
-      }
-    },
+  const end = async (outcome: AttemptOutcome | null): Promise<EpisodeAttempt['recording']> => {
+    try {
+      if (log.lines > 0 && isWanted(parts, outcome)) return await keep();
+      await scratch.discard();
+      return scratch.hasFailed && isWanted(parts, outcome) ? 'failed' : 'none';
+    } catch (error) {
+      const runId = state.handle.record.runId;
+      logger.warn('an episode could not be recorded', { runId, key: episode.key, error: messageOf(error) });
+      await scratch.discard().catch(() => undefined);
+      return 'failed';
+    }
   };
+  return { listener, finish: (outcome) => (ending ??= end(outcome)) };
 }
 
 function scratchFolder(handle: RunHandle): string {

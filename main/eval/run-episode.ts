@@ -39,7 +39,7 @@ export interface RecordingPort {
 
 export interface EpisodeRecording {
   readonly listener: GraphListener;
-  /** Called once, also for an aborted attempt (then with null). Never rejects. */
+  /** Also called for an aborted attempt (then with null). The first call decides. Never rejects. */
   finish(outcome: AttemptOutcome | null): Promise<EpisodeAttempt['recording']>;
 }
 
@@ -67,6 +67,14 @@ export function createEpisodeRunner(options: EpisodeRunnerOptions): EpisodeRunne
   };
 }
 
+/** Begins with the run's id, and is another one for every try. */
+export function executionIdOf(
+  runId: string,
+  { key, attempt, epoch }: Pick<EpisodeAttempt, 'key' | 'attempt' | 'epoch'>,
+): string {
+  return `${runId}/${key}/${attempt}.${epoch}`;
+}
+
 class Attempt {
   readonly #options: EpisodeRunnerOptions;
   readonly #request: EpisodeRequest;
@@ -82,7 +90,8 @@ class Attempt {
     this.#options = options;
     this.#request = request;
     this.#memory = memory;
-    this.#executionId = `${options.runId}/${request.episode.key}/${request.attempt}.${request.epoch}`;
+    const { attempt, epoch } = request;
+    this.#executionId = executionIdOf(options.runId, { key: request.episode.key, attempt, epoch });
     this.#startedAtMs = options.clock.now();
     this.#startedMs = options.clock.monotonic();
     this.#stepBudget = options.defaultStepBudget;
@@ -91,6 +100,7 @@ class Attempt {
   async run(): Promise<EpisodeAttempt> {
     const { recording } = this.#options;
     const recorder = recording?.begin(this.#request, this.#executionId);
+    if (recorder) this.#request.onRecording?.(() => recorder.finish(null));
     const outcome = await this.#outcome(recorder?.listener);
     this.#request.replicas.endExecution(this.#executionId);
     const kept = await recorder?.finish(this.#request.signal.aborted ? null : outcome);

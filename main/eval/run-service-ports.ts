@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Provenance, RunRecord } from '../contract/run.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { HookRunner } from '../graph/hooks.ts';
+import type { ChatService, RunChatOptions } from '../llm/ports.ts';
 import type { NodesetRegistry } from '../nodeset/ports.ts';
 import type { RunHandle, RunStore } from '../store/ports.ts';
 import type { BatchPorts } from './batch-eval-runner.ts';
@@ -33,13 +34,16 @@ export interface RunServicePorts {
   readonly batching?: ((run: RunRecord) => RunBatching) | undefined;
   readonly recording?: ((handle: RunHandle) => RecordingPort) | undefined;
   readonly missingKeys?: PreflightPorts['missingKeys'];
+  readonly chat?: Pick<ChatService, 'openRun'> | undefined;
+  /** Takes secrets out of plain data. */
+  readonly redact?: (<Value>(value: Value) => Value) | undefined;
   /** Queued runs wait for `releaseQueue`: a process that ends soon must not start what it cannot finish. */
   readonly holdQueue?: boolean;
 }
 
 /** Read at the start of a session: a change of the settings holds from the next one on. */
 export function batchPortsOf(ports: RunServicePorts, handle: RunHandle): BatchPorts {
-  const { clock, logger, registry, settings, store, hooks = null, batching, recording } = ports;
+  const { clock, logger, registry, settings, store, hooks = null, batching, recording, chat, redact } = ports;
   return {
     clock,
     logger,
@@ -47,6 +51,8 @@ export function batchPortsOf(ports: RunServicePorts, handle: RunHandle): BatchPo
     settings: settings(),
     freeBytes: () => store.freeBytes(),
     batching: batching?.(handle.record),
+    redact,
+    openChat: chat && (() => chat.openRun(runChatOptions(handle, store))),
     createEpisodeRunner: ({ graph, environment }) =>
       createEpisodeRunner({
         runId: handle.record.runId,
@@ -60,4 +66,9 @@ export function batchPortsOf(ports: RunServicePorts, handle: RunHandle): BatchPo
         recording: recording?.(handle),
       }),
   };
+}
+
+function runChatOptions({ record, folder }: RunHandle, store: RunStore): RunChatOptions {
+  const folderOf = (runId: string): string => store.folderOf(runId);
+  return { runId: record.runId, config: record.config.chat, folder, folderOf };
 }

@@ -15,6 +15,12 @@ import { afterDeath, afterFinishedEpisode, healthy } from './slot-health.ts';
 /** How long the facts of a death (exit code, signal, last lines) are waited for once a call reported it. */
 const deathFactsMs = 1_000;
 
+interface Ended {
+  readonly lease: Lease;
+  /** The runner's own answer, which knows what became of the recording. */
+  readonly hasAnswered: boolean;
+}
+
 type SlotState =
   | { readonly kind: 'starting' | 'replacing' | 'closed' }
   | { readonly kind: 'idle'; readonly replicas: ReplicaSet }
@@ -136,15 +142,16 @@ export class WorkerSlot {
       return;
     }
     const row = await this.#rowOf(lease, conclusion, replicas);
-    await this.#settle(row, episode, replicas);
+    await this.#settle(row, { lease, hasAnswered: conclusion.kind === 'answer' }, replicas);
   }
 
   /** Makes the row durable while a spoilt replica set is killed; then the slot is idle again, replaced or down. */
-  async #settle(row: EpisodeAttempt, episode: PlannedEpisode, replicas: ReplicaSet): Promise<void> {
+  async #settle(row: EpisodeAttempt, { lease, hasAnswered }: Ended, replicas: ReplicaSet): Promise<void> {
     const isSpoilt = row.status === 'timeout' || row.status === 'died';
     const killed = isSpoilt ? killReplicas(replicas, this.#context) : undefined;
     if (isSpoilt) this.#enter({ kind: 'replacing' });
-    await this.#record(row, episode);
+    const recording = hasAnswered ? row.recording : await lease.recordingOnceEnded();
+    await this.#record({ ...row, recording }, lease.episode);
     await killed;
     if (isSpoilt) {
       const pauseMs =
@@ -161,9 +168,9 @@ export class WorkerSlot {
   }
 
   async #record(row: EpisodeAttempt, episode: PlannedEpisode): Promise<void> {
-    const { journal, queue, retry, pause, onRow } = this.#context;
+    const { journal, queue, retry, pause, onRow, annotate } = this.#context;
     const isRetried = retry.on.some((outcome) => outcome === row.status) && row.attempt < retry.attempts;
-    const attempt = { ...row, final: !isRetried };
+    const attempt = annotate({ ...row, final: !isRetried });
     try {
       await journal.append(attempt);
     } catch (error) {

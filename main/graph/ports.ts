@@ -90,3 +90,5 @@ export interface NodeCatalog {
 export interface ManifestSource {
   manifestOf(nodeType: string): NodeManifest | undefined;
 }
+
+export type { ChatMessage, ChatPort, ChatReply, ChatRequest } from './builtin/chat-port.ts';

@@ -109,6 +109,14 @@ const valid = {
   'panel.field': { ...field, value: 1 },
   'panel.action': field,
   'panel.options': field,
+  'chat.status': {},
+  'chat.setKey': { provider: 'openai', key: 'a-key-of-the-contract-test' },
+  'chat.clearKey': { provider: 'openai' },
+  // Nothing listens there: the test of a provider tells that, and is no error.
+  'chat.test': {
+    provider: { name: 'nobody', baseUrl: 'http://127.0.0.1:9/v1', needsKey: false },
+    model: 'none',
+  },
   'settings.get': {},
   'settings.set': { settings: {} },
   'trust.list': {},
@@ -158,6 +166,7 @@ const varying: Partial<Record<RequestName, readonly string[]>> = {
   'play.release': ['revision'],
   // The output says how much disk is free and which processes there are.
   'doctor.run': ['output'],
+  'chat.test': ['durationMs'],
 };
 
 const unasked = { unasked: true };
@@ -243,6 +252,10 @@ const invalid = {
   'panel.action': { name: 'a' },
   'panel.options': { ...field, unasked },
   'settings.get': unasked,
+  'chat.status': unasked,
+  'chat.setKey': { provider: 'openai', key: '' },
+  'chat.clearKey': { provider: 'no/such name' },
+  'chat.test': { provider: { name: 'nobody', baseUrl: 'ftp://x' }, model: 'none' },
   'settings.set': { settings: { deadlines: { stepSec: -1 } } },
   'trust.list': unasked,
   'trust.add': {},

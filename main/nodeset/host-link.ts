@@ -19,7 +19,10 @@ export interface LinkCall {
 
 /** What a host may ask beside containers and signals, by method: `llm.chat`. */
 export type EngineMethods = Readonly<
-  Record<string, (params: unknown, signal: AbortSignal) => Promise<unknown>>
+  Record<
+    string,
+    (params: unknown, signal: AbortSignal, context: FiringContext | undefined) => Promise<unknown>
+  >
 >;
 
 /** One process behind a nodeset, or the place where its replacement will be. */
@@ -139,8 +142,8 @@ interface HostQuestion {
 
 function answerHost({ method, params, call, engineMethods }: HostQuestion): unknown {
   const own = Object.hasOwn(engineMethods, method) ? engineMethods[method] : undefined;
-  if (own) return own(params, call.signal);
   const context = call.context as FiringContext | undefined;
+  if (own) return own(params, call.signal, context);
   if (!context)
     throw new StudioError(
       'invalid_input',

@@ -29,6 +29,7 @@ export interface SpawnPorts {
   readonly clock: Clock;
   /** Value of AGENTCANVAS_OWNER for this child. */
   readonly marker: string;
+  readonly redact?: ((line: string) => string) | undefined;
 }
 
 /** Rejects with `spawn_failed`. Main thread only: the parent-death signal is bound to the spawning thread. */
@@ -56,7 +57,7 @@ export async function spawnManaged(options: SpawnOptions, ports: SpawnPorts): Pr
     child,
     { pid, startTicks: startTicksOf(pid), marker: ports.marker },
     options,
-    ports.clock,
+    ports,
   );
 }
 
@@ -94,7 +95,12 @@ export class SpawnedProcess implements ManagedProcess {
   #exitInfo: ExitInfo | undefined;
   #ending: Promise<ExitInfo> | undefined;
 
-  constructor(child: ChildProcess, identity: ProcessIdentity, options: SpawnOptions, clock: Clock) {
+  constructor(
+    child: ChildProcess,
+    identity: ProcessIdentity,
+    options: SpawnOptions,
+    { clock, redact }: SpawnPorts,
+  ) {
     this.#child = child;
     this.#clock = clock;
     this.pid = identity.pid;
@@ -109,8 +115,8 @@ export class SpawnedProcess implements ManagedProcess {
       options.logSink?.(line, stream);
     };
     const pipes = pipesOf(child);
-    this.#stdout = new OutputCapture(pipes.stdout, { clock, stream: 'stdout', onLine });
-    this.#stderr = new OutputCapture(pipes.stderr, { clock, stream: 'stderr', onLine });
+    this.#stdout = new OutputCapture(pipes.stdout, { clock, redact, stream: 'stdout', onLine });
+    this.#stderr = new OutputCapture(pipes.stderr, { clock, redact, stream: 'stderr', onLine });
     pipes.lifeline.on('error', ignorePipeError);
     this.handshakeLine = firstLine(pipes.handshake, options.label);
     this.handshakeLine.catch(ignorePipeError);

@@ -16,6 +16,8 @@ export interface CaptureOptions {
   readonly clock: Clock;
   readonly stream: OutputStream;
   readonly onLine: LogSink;
+  /** Takes secrets out of a line. */
+  readonly redact?: ((line: string) => string) | undefined;
 }
 
 export class OutputCapture {
@@ -39,7 +41,7 @@ export class OutputCapture {
   /** Oldest first; includes a line that is not finished yet. */
   tail(count = keptLines): readonly string[] {
     this.#admitDropped();
-    const lines = this.#partial === '' ? this.#lines : [...this.#lines, clean(this.#partial)];
+    const lines = this.#partial === '' ? this.#lines : [...this.#lines, this.#clean(this.#partial)];
     return lines.slice(-Math.min(count, keptLines));
   }
 
@@ -88,9 +90,16 @@ export class OutputCapture {
   }
 
   #push(line: string): void {
-    const cleaned = clean(line);
+    const cleaned = this.#clean(line);
     if (this.#lines.push(cleaned) > keptLines * 2) this.#lines.splice(0, keptLines);
     this.#options.onLine(cleaned, this.#options.stream);
+  }
+
+  /** Escape sequences, control characters (tabs stay) and secrets removed, length bounded. */
+  #clean(line: string): string {
+    const plain = stripVTControlCharacters(line).replace(controlCharacters, '');
+    const text = this.#options.redact?.(plain) ?? plain;
+    return text.length > longestLine ? `${text.slice(0, longestLine)} …` : text;
   }
 
   #finish(): void {
@@ -101,9 +110,3 @@ export class OutputCapture {
 }
 
 const controlCharacters = /[^\P{Cc}\t]/gu;
-
-/** Escape sequences and control characters removed (tabs stay), length bounded. */
-function clean(line: string): string {
-  const text = stripVTControlCharacters(line).replace(controlCharacters, '');
-  return text.length > longestLine ? `${text.slice(0, longestLine)} …` : text;
-}

@@ -30,11 +30,18 @@ export async function createProcessRegistry(options: ProcessRegistryOptions): Pr
       : startReaper({ ownerMarker, clock: options.clock, entry: reaperEntry, nodeCommand });
   await sweepDeadOwners();
   const sockets = await createSocketFolder(ownerMarker, options.socketParent);
-  return new EngineProcesses({ clock: options.clock, ownerMarker, reaper, sockets });
+  return new EngineProcesses({
+    clock: options.clock,
+    redact: options.redact,
+    ownerMarker,
+    reaper,
+    sockets,
+  });
 }
 
 interface EngineProcessesParts {
   readonly clock: Clock;
+  readonly redact: ProcessRegistryOptions['redact'];
   readonly ownerMarker: string;
   readonly reaper: Reaper | undefined;
   readonly sockets: SocketFolder;
@@ -93,9 +100,10 @@ class EngineProcesses implements ProcessRegistry {
   async #spawn(options: SpawnOptions): Promise<SpawnedProcess> {
     if (this.#isDisposed)
       throw new StudioError('aborted', `${options.label} was not started: the app is closing`);
-    const { clock, reaper } = this.#parts;
+    const { clock, reaper, redact } = this.#parts;
     const child = await spawnManaged(options, {
       clock,
+      redact,
       marker: childMarker(this.ownerMarker, ++this.#count),
     });
     this.#processes.add(child);

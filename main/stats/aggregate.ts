@@ -1,11 +1,12 @@
 // The summary of a run from its final rows: every metric over completed episodes and over all that were started,
 // failures as the worst value; the second one leads. Results do not depend on the order of the rows.
+import type { ChatUsage } from '../contract/chat.ts';
 import type { MetricDefinition } from '../contract/nodeset.ts';
 import type { EpisodeAttempt, Estimate, MetricSummary, RunSummary } from '../contract/run.ts';
 import { meanOf } from './describe.ts';
 import { estimateMetrics } from './estimates.ts';
 import { headlineBasis, inPlanOrder, readingFor } from './metric-values.ts';
-import { createRunFacts } from './run-facts.ts';
+import { createRunFacts, usageMember } from './run-facts.ts';
 
 export interface SummaryInput {
   /** Final rows, at most one per ordinal. */
@@ -15,6 +16,8 @@ export interface SummaryInput {
   readonly definitions: readonly MetricDefinition[];
   /** First attempts of the same episodes: then what retries changed is said beside the retried share. */
   readonly firstAttempts?: readonly EpisodeAttempt[];
+  /** Of language models, over every attempt. */
+  readonly usage?: ChatUsage | null;
 }
 
 /** The bootstrap has one fixed seed: the same rows give the same interval everywhere. */
@@ -39,6 +42,7 @@ export function summarise(input: SummaryInput): RunSummary {
     flags: [...facts.flags(), ...firstAttemptFlags(input, metrics)],
     meanSteps: facts.meanSteps(),
     meanDurationMs: facts.meanDurationMs(),
+    ...usageMember(input.usage ?? null),
   };
 }
 

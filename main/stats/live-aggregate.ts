@@ -7,12 +7,14 @@ import { headlineDefinition } from './aggregate.ts';
 import { isBinary } from './estimates.ts';
 import { wilsonInterval } from './intervals.ts';
 import { episodeIdentity, headlineBasis, readingFor, type Basis } from './metric-values.ts';
-import { createRunFacts } from './run-facts.ts';
+import { createRunFacts, usageMember } from './run-facts.ts';
 import { studentQuantile } from './student.ts';
 
 export interface LiveAggregate {
   /** A final row; each ordinal once. */
   add(row: EpisodeAttempt): void;
+  /** Of any attempt, final or not: what it cost was spent. */
+  spend(usage: EpisodeAttempt['usage']): void;
   snapshot(running: number): RunSummary;
   /** The part of a snapshot that a list shows, at the price of one metric. */
   headline(): { counts: RunCounts; headline: MetricSummary | null };
@@ -51,12 +53,14 @@ export function createLiveAggregate(input: LiveAggregateInput): LiveAggregate {
         started?.add(row);
       }
     },
+    spend: (usage) => facts.spend(usage),
     snapshot: (running) => ({
       counts: facts.counts(planned, running),
       metrics: trackers.map(summaryOf),
       flags: facts.flags(),
       meanSteps: facts.meanSteps(),
       meanDurationMs: facts.meanDurationMs(),
+      ...usageMember(facts.usage()),
     }),
     headline: () => ({ counts: facts.counts(planned, 0), headline: leading ? summaryOf(leading) : null }),
   };

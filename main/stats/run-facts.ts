@@ -1,6 +1,8 @@
 // Counts and warnings of a run, kept up to date one final row at a time at O(metrics) each. The same facts serve
 // the live numbers and the final summary.
 import type { MetricDefinition } from '../contract/nodeset.ts';
+import type { ChatUsage } from '../contract/chat.ts';
+import { addedUsage, noUsage } from '../contract/chat-usage.ts';
 import type { EpisodeAttempt, RunCounts, RunSummary } from '../contract/run.ts';
 import { completedReading } from './metric-values.ts';
 
@@ -20,6 +22,10 @@ interface Mean {
 
 export interface RunFacts {
   add(row: EpisodeAttempt): void;
+  /** Of any attempt on record, final or not. */
+  spend(usage: ChatUsage | null | undefined): void;
+  /** Null when nothing was asked of language models. */
+  usage(): ChatUsage | null;
   counts(planned: number, running: number): RunCounts;
   /** Episodes with a measured value. */
   measured(metric: string): number;
@@ -46,6 +52,7 @@ export function createRunFacts(definitions: readonly MetricDefinition[]): RunFac
   const failedSteps: Mean = { n: 0, sum: 0 };
   const duration: Mean = { n: 0, sum: 0 };
   let retried = 0;
+  let usage: ChatUsage | null = null;
   const started = (): number => Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   return {
     add(row) {
@@ -57,6 +64,10 @@ export function createRunFacts(definitions: readonly MetricDefinition[]): RunFac
       if (finished) addTo(duration, row.durationMs);
       for (const [name, facts] of metrics) addReading(facts, completedReading(row, name));
     },
+    spend(spent) {
+      if (spent) usage = addedUsage(usage ?? noUsage, spent);
+    },
+    usage: () => usage,
     counts: (planned, running) => ({
       planned,
       completed: outcomes.completed,
@@ -81,6 +92,11 @@ export function createRunFacts(definitions: readonly MetricDefinition[]): RunFac
       ...budgetFlag(budgets),
     ],
   };
+}
+
+/** Absent where no language model was asked, so that other summaries stay as they were. */
+export function usageMember(usage: ChatUsage | null): Pick<RunSummary, 'usage'> {
+  return usage ? { usage } : {};
 }
 
 function addTo(mean: Mean, value: number): void {

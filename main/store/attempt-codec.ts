@@ -7,7 +7,7 @@ import { episodeAttempt, type EpisodeAttempt } from '../contract/run.ts';
 
 const shape: Readonly<Record<string, z.ZodType>> = episodeAttempt.shape;
 /** Members with keys of their own that are not data. */
-const nested = ['error', 'nodeErrors'];
+const nested = ['error', 'nodeErrors', 'usage'];
 const snakeOf = new Map(Object.keys(shape).map((camel) => [camel, toSnake(camel)]));
 const camelOf = new Map([...snakeOf].map(([camel, snake]) => [snake, camel]));
 

@@ -35,8 +35,9 @@ const performers: Performers = {
   ...recordingTasks,
   ...transferTasks,
   async summarise(runs, { folder }) {
-    const { record, finals, firsts } = await runs.read(folder);
+    const { record, finals, firsts, usage } = await runs.read(folder);
     return summarise({
+      usage,
       rows: finals,
       planned: record.plan.length,
       definitions: record.metrics,

@@ -41,6 +41,7 @@ function finishedRow(row: EpisodeAttempt, first: EpisodeAttempt): EpisodeRow {
     errorMessage: row.error?.message ?? null,
     retried: row.status !== first.status,
     startedAt: row.startedAt,
+    usage: row.usage ?? null,
   };
 }
 

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 export const metricColumns = 24;
 
 /** Raised with every change of the tables; another version is rebuilt. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 const metricColumnList = Array.from({ length: metricColumns }, (_, i) => `m${i}`);
 
@@ -27,11 +27,12 @@ CREATE TABLE episodes (
   episode_index INTEGER, episode_id TEXT, scene_id TEXT, repeat INTEGER NOT NULL,
   status TEXT NOT NULL, first_status TEXT, attempts INTEGER NOT NULL, retried INTEGER NOT NULL,
   steps INTEGER, duration_ms REAL, worker INTEGER, limit_hit TEXT, error_code TEXT, error_message TEXT,
+  chat_calls INTEGER, tokens INTEGER, cost_usd REAL,
   ${metricColumnList.map((name) => `${name} REAL`).join(', ')},
   PRIMARY KEY (run, ordinal)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE episode_details (
-  run INTEGER NOT NULL, ordinal INTEGER NOT NULL, metrics TEXT NOT NULL, instruction TEXT,
+  run INTEGER NOT NULL, ordinal INTEGER NOT NULL, metrics TEXT NOT NULL, instruction TEXT, usage TEXT,
   PRIMARY KEY (run, ordinal)
 ) STRICT, WITHOUT ROWID;
 PRAGMA user_version = ${schemaVersion};

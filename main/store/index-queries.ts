@@ -114,6 +114,9 @@ const episodeColumns: Readonly<Record<string, string>> = {
   error_code: 'e.error_code',
   error_message: 'e.error_message',
   retried: 'e.retried',
+  chat_calls: 'e.chat_calls',
+  tokens: 'e.tokens',
+  cost_usd: 'e.cost_usd',
 };
 
 /** Columns by name: metrics (`spl`, `metrics.spl`) first, then fields in camelCase or snake_case. */
@@ -177,7 +180,7 @@ export function listEpisodes(
   const { where, order, parameters } = selectEpisodes(database, runId, query);
   const rows = database
     .prepare(
-      `SELECT ${rowColumns('page')}, d.metrics, d.instruction
+      `SELECT ${rowColumns('page')}, d.metrics, d.instruction, d.usage
        FROM (SELECT e.*, row_number() OVER () AS place FROM
               (SELECT * FROM episodes e WHERE ${where} ${order} LIMIT ? OFFSET ?) e) page
        LEFT JOIN episode_details d ON d.run = page.run AND d.ordinal = page.ordinal
@@ -208,7 +211,7 @@ export function episodesByOrdinal(
   const id = Number(findRun(database, runId)['id']);
   const rows = database
     .prepare(
-      `SELECT ${rowColumns('e')}, d.metrics, d.instruction
+      `SELECT ${rowColumns('e')}, d.metrics, d.instruction, d.usage
        FROM json_each(?) wanted
        CROSS JOIN episodes e ON e.run = ? AND e.ordinal = CAST(wanted.value AS INTEGER)
        LEFT JOIN episode_details d ON d.run = e.run AND d.ordinal = e.ordinal`,
@@ -242,7 +245,7 @@ function rowColumns(table: string): string {
 const metricsText = z.record(z.string(), metricValue);
 
 function toEpisodeRow(row: SqlRow): EpisodeRow {
-  const metrics = row['metrics'];
+  const { metrics, usage } = row;
   return episodeRow.parse({
     ordinal: row['ordinal'],
     key: row['key'],
@@ -261,6 +264,7 @@ function toEpisodeRow(row: SqlRow): EpisodeRow {
     errorCode: row['error_code'],
     errorMessage: row['error_message'],
     retried: row['retried'] === 1,
+    ...(typeof usage === 'string' ? { usage: JSON.parse(usage) } : {}),
   });
 }
 

@@ -47,6 +47,7 @@ export async function indexRun(options: IndexRunOptions): Promise<void> {
   };
   const countRow = (row: EpisodeAttempt): boolean => {
     if (ledger.replay(row) !== undefined) return false;
+    aggregate.spend(row.usage);
     if (row.final) aggregate.add(row);
     return true;
   };

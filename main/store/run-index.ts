@@ -105,10 +105,14 @@ export class RunIndex {
       row.limit,
       row.error?.code ?? null,
       row.error?.message ?? null,
+      row.usage?.calls ?? null,
+      tokensOf(row),
+      row.usage?.costUsd ?? null,
       ...values,
       row.attempt,
     );
-    this.#statements.putDetails.run(id, row.ordinal, JSON.stringify(row.metrics), row.instruction);
+    const usage = row.usage ? JSON.stringify(row.usage) : null;
+    this.#statements.putDetails.run(id, row.ordinal, JSON.stringify(row.metrics), row.instruction, usage);
   }
 
   putNumbers(runId: string, numbers: IndexedNumbers, journalBytes: number): void {
@@ -170,6 +174,11 @@ function headlineMean(headline: MetricSummary | null): number | null {
   return (headline?.headline === 'started' ? headline.started : headline?.completed)?.mean ?? null;
 }
 
+function tokensOf({ usage }: EpisodeAttempt): number | null {
+  if (!usage || usage.inputTokens === null || usage.outputTokens === null) return null;
+  return usage.inputTokens + usage.outputTokens;
+}
+
 /** NaN has no place in SQL and is null there; the true value stays in the details. */
 function sqlNumber(value: EpisodeAttempt['metrics'][string] | undefined): number | null {
   if (value === 'inf') return Infinity;
@@ -227,6 +236,9 @@ const attemptColumns = [
   'limit_hit',
   'error_code',
   'error_message',
+  'chat_calls',
+  'tokens',
+  'cost_usd',
   ...Array.from({ length: metricColumns }, (_, i) => `m${i}`),
 ];
 
@@ -253,8 +265,9 @@ function prepareStatements(database: DatabaseSync): Statements {
          first_status = coalesce(first_status, excluded.first_status)`,
     ),
     putDetails: database.prepare(
-      `INSERT INTO episode_details (run, ordinal, metrics, instruction) VALUES (?, ?, ?, ?)
-       ON CONFLICT (run, ordinal) DO UPDATE SET metrics = excluded.metrics, instruction = excluded.instruction`,
+      `INSERT INTO episode_details (run, ordinal, metrics, instruction, usage) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (run, ordinal) DO UPDATE SET
+         metrics = excluded.metrics, instruction = excluded.instruction, usage = excluded.usage`,
     ),
     putNumbers: database.prepare(
       `UPDATE runs SET finished = ?, headline_mean = ?, counts = ?, headline = ?, journal_bytes = ? WHERE run_id = ?`,

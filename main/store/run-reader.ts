@@ -1,6 +1,7 @@
 // Runs as comparisons and exports read them, kept in memory while their files do not change: one question about two
 // runs is usually followed by others.
 import { join } from 'node:path';
+import type { ChatUsage } from '../contract/chat.ts';
 import type { EpisodeAttempt, RunRecord } from '../contract/run.ts';
 import type { FileSystemPort } from './ports.ts';
 import { readRecord, runFiles } from './run-folder.ts';
@@ -12,6 +13,8 @@ export interface ReadRun {
   readonly finals: readonly EpisodeAttempt[];
   /** First attempts of the same episodes. */
   readonly firsts: readonly EpisodeAttempt[];
+  /** Of language models, over every attempt. */
+  readonly usage: ChatUsage | null;
 }
 
 interface Kept {

@@ -1,7 +1,7 @@
 // Which arrays are pictures, and their PNG: bytes of height x width x 1, 3 or 4, and depth maps of floats as 16-bit
 // grey between their own lowest and highest finite value.
 import type { Tensor, TensorData } from '../base/tensor.ts';
-import { encodePng } from './png.ts';
+import { encodePng } from '../base/png.ts';
 
 export interface TensorPicture {
   readonly width: number;
