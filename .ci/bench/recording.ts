@@ -9,9 +9,9 @@ import { createStudio, type Studio } from '../../main/studio.ts';
 import { median, saveResult } from './harness.ts';
 
 const policies = ['none', 'failures', 'all'] as const;
-const rounds = Number(process.env['RECORDING_BENCH_ROUNDS'] ?? 9);
-const episodes = Number(process.env['RECORDING_BENCH_EPISODES'] ?? 10);
-const pollMs = 20;
+const rounds = Number(process.env['RECORDING_BENCH_ROUNDS'] ?? 7);
+const episodes = Number(process.env['RECORDING_BENCH_EPISODES'] ?? 40);
+const pollMs = 100;
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'bench recording '));
 writeFileSync(path.join(folder, 'agentcanvas.json'), '{}');
@@ -66,7 +66,14 @@ async function measure(studio: Studio): Promise<void> {
 
 async function evaluate(studio: Studio, recording: (typeof policies)[number]): Promise<Cost> {
   const config = { graph: 'minivln_expert', selectors: { split: 'val_seen' }, episodes, recording };
-  const before = process.cpuUsage();
+  // Rows come in bundles; from the first to the last one nothing but episodes goes on.
+  const seen: { readonly cpuUs: number; readonly steps: number }[] = [];
+  using _rows = studio.feed.subscribe(({ name, payload }) => {
+    if (name !== 'run.episodes') return;
+    const { user, system } = process.cpuUsage();
+    const ended = payload.rows.filter(({ status }) => status === 'completed');
+    seen.push({ cpuUs: user + system, steps: ended.reduce((sum, row) => sum + (row.steps ?? 0), 0) });
+  });
   const { runId } = await ask(studio, 'runs.start', { config });
   for (;;) {
     const { record } = await ask(studio, 'runs.get', { runId });
@@ -75,14 +82,13 @@ async function evaluate(studio: Studio, recording: (typeof policies)[number]): P
     if (!['preparing', 'running', 'completed'].includes(record.status)) throw new Error(record.status);
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
-  const used = process.cpuUsage(before);
   const { rows } = await ask(studio, 'runs.episodes', { runId, limit: episodes });
   const done = rows.flatMap(({ steps, durationMs }) => (steps && durationMs ? [{ steps, durationMs }] : []));
-  const steps = done.reduce((sum, row) => sum + row.steps, 0);
+  const later = seen.slice(1).reduce((sum, { steps }) => sum + steps, 0);
   return {
     stepUs: median(done.map((row) => (row.durationMs * 1000) / row.steps)),
-    engineUs: (used.user + used.system) / steps,
-    steps,
+    engineUs: ((seen.at(-1)?.cpuUs ?? Number.NaN) - (seen[0]?.cpuUs ?? Number.NaN)) / later,
+    steps: done.reduce((sum, row) => sum + row.steps, 0),
   };
 }
 

@@ -138,6 +138,28 @@ describe('env worker pool', () => {
     });
   });
 
+  it('says what became of the recording of an episode it ended, also when the runner never comes back', async () => {
+    const hung = new Set<number>();
+    const { finish, journal } = bench({
+      episodeCount: 2,
+      workerCount: 1,
+      retry: { attempts: 1, on: [] },
+      runner: {
+        run: (request) => {
+          request.onRecording?.(() => Promise.resolve(request.episode.ordinal === 0 ? 'kept' : 'failed'));
+          hung.add(request.episode.ordinal);
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    await finish();
+    expect([...hung]).toEqual([0, 1]);
+    expect(journal.rows.map((row) => [row.status, row.recording])).toEqual([
+      ['timeout', 'kept'],
+      ['timeout', 'failed'],
+    ]);
+  });
+
   it('drops and counts a verdict that comes after the deadline', async () => {
     const { finish, journal, pool } = bench({
       episodeCount: 2,

@@ -17,7 +17,7 @@ export interface ScratchLimits {
 const memoryBytes = 64 * 2 ** 20;
 
 export function scratchLimits(workerCount: number): ScratchLimits {
-  const gatherBytes = Math.max(256 * 2 ** 10, Math.min(8 * 2 ** 20, Math.floor(memoryBytes / workerCount)));
+  const gatherBytes = Math.max(256 * 2 ** 10, Math.min(24 * 2 ** 20, Math.floor(memoryBytes / workerCount)));
   return { fileBytes: 512 * 2 ** 20, waitingBytes: memoryBytes, gatherBytes };
 }
 

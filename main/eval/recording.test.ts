@@ -17,6 +17,7 @@ import type { FileSystemPort, RunHandle } from '../store/ports.ts';
 import { openSampleStore, sampleRecord, samplePlan, temporaryFolder } from '../store/testing/sample-store.ts';
 import type { AttemptOutcome } from './attempt-row.ts';
 import type { EpisodeRequest } from './ports.ts';
+import type { EpisodeRecording } from './run-episode.ts';
 import { createRecordings, type Recordings } from './recording.ts';
 import { isFailure, sampledOrdinals } from './recording-policy.ts';
 
@@ -48,6 +49,7 @@ interface Bench extends AsyncDisposable {
   readonly recordings: Recordings;
   readonly clock: FakeClock;
   readonly notices: string[];
+  begin(episode: PlannedEpisode, request?: Partial<EpisodeRequest>): EpisodeRecording;
   record(
     episode: PlannedEpisode,
     firings: readonly FiringEnd[],
@@ -82,21 +84,19 @@ async function openBench(
     onNotice: (message) => void notices.push(message),
   });
   const port = recordings.port(handle);
+  const begin: Bench['begin'] = (episode, request = {}) => {
+    const { signal } = new AbortController();
+    const whole = { episode, attempt: 1, epoch: 1, worker: 0, signal, ...request };
+    return port.begin(whole as EpisodeRequest, 'execution');
+  };
   return {
     handle,
     recordings,
     clock,
     notices,
+    begin,
     async record(episode, firings, outcome, request = {}) {
-      const whole = {
-        episode,
-        attempt: 1,
-        epoch: 1,
-        worker: 0,
-        signal: new AbortController().signal,
-        ...request,
-      };
-      const recorder = port.begin(whole as EpisodeRequest, 'execution');
+      const recorder = begin(episode, request);
       for (const item of firings) recorder.listener.onFiring?.(item);
       const kept = await recorder.finish(outcome);
       await recordings.settled();
@@ -168,6 +168,20 @@ describe('policies', () => {
         bench.handle.record.metrics,
       ),
     ).toBe(true);
+  });
+
+  it('is ended once: what a runner that hung does later is dropped, and asking again gives the same answer', async () => {
+    await using bench = await openBench('failures');
+    const [episode] = bench.handle.record.plan;
+    const signal = AbortSignal.abort(new StudioError('timeout', 'took too long'));
+    const recording = bench.begin(episode!, { signal });
+    recording.listener.onFiring?.(firing(0, { rgb: frame(1) }));
+    expect(await recording.finish(null)).toBe('kept');
+    recording.listener.onFiring?.(firing(1, { rgb: frame(2) }));
+    expect(await recording.finish(won)).toBe('kept');
+    await bench.recordings.settled();
+    const opened = await perform('openRecording', { place: placeOf(bench, episode!) });
+    expect(opened.index.lines).toBe(1);
   });
 
   it('stops keeping failures at the limit of a run and says so once', async () => {

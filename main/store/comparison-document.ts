@@ -70,7 +70,11 @@ function contentOf(comparison: Comparison, format: Format, extras: ComparisonExt
   const table = tableOfComparison(comparison);
   switch (format) {
     case 'latex':
-      return latexTable(table, { caption: captionOf(comparison), remarks: remarksOf(comparison) });
+      return latexTable(table, {
+        caption: captionOf(comparison),
+        remarks: remarksOf(comparison),
+        tests: testsOf(comparison),
+      });
     case 'tsv':
       return flatRows(table)
         .map((row) => `${row.map(tsvCell).join('\t')}\n`)
@@ -89,6 +93,11 @@ function contentOf(comparison: Comparison, format: Format, extras: ComparisonExt
 function captionOf({ runs }: Comparison): string {
   const [baseline] = runs;
   return `${baseline?.envName ?? 'Evaluation'}${baseline?.split ? `, ${baseline.split}` : ''}.`;
+}
+
+function testsOf({ metrics }: Comparison): string[] {
+  const used = new Set(metrics.filter(({ pValue }) => pValue !== null).map(({ test }) => testNames[test]));
+  return used.size === 0 ? [] : [...used, 'adjusted after Holm'];
 }
 
 function remarksOf({ runs, reasons }: Comparison): string[] {

@@ -147,10 +147,12 @@ export interface LatexOptions {
   readonly caption: string;
   /** Goes into comments at the head: what the numbers are of. */
   readonly remarks: readonly string[];
+  /** Names of the tests behind the daggers, for the caption. */
+  readonly tests?: readonly string[];
 }
 
 /** Needs booktabs. */
-export function latexTable(table: PaperTable, { caption, remarks }: LatexOptions): string {
+export function latexTable(table: PaperTable, { caption, remarks, tests = [] }: LatexOptions): string {
   const head = table.metrics.map((metric) => {
     const unit = unitOf(metric);
     const arrow =
@@ -165,7 +167,7 @@ export function latexTable(table: PaperTable, { caption, remarks }: LatexOptions
     ...remarks.map((remark) => `% ${remark.replaceAll(/[\r\n]+/g, ' ')}`),
     '\\begin{table}',
     '  \\centering',
-    `  \\caption{${escapeLatex(caption)}${latexNotes(table)}}`,
+    `  \\caption{${escapeLatex(caption)}${latexNotes(table, tests)}}`,
     `  \\begin{tabular}{l${'r'.repeat(table.metrics.length)}}`,
     '    \\toprule',
     `    Run & ${head.join(' & ')} \\\\`,
@@ -195,7 +197,7 @@ function latexCell(cell: PaperCell, metric: MetricDefinition | undefined): strin
   return `$${shown}${marks}${interval}_{\\,n=${cell.n}}$`;
 }
 
-function latexNotes({ rows }: PaperTable): string {
+function latexNotes({ rows }: PaperTable, tests: readonly string[]): string {
   const cells = rows.flatMap((row) => row.cells);
   const methods = new Set(
     cells.filter(({ low }) => low !== null).map(({ method }) => methodNames[method] ?? method),
@@ -206,6 +208,7 @@ function latexNotes({ rows }: PaperTable): string {
     cells.some(({ isSimilar }) => isSimilar)
       ? ' $\\dagger$: not significantly different from the first row (Holm-adjusted $p \\ge 0.05$).'
       : '',
+    tests.length > 0 ? ` Paired tests: ${escapeLatex(tests.join('; '))}.` : '',
     cells.some(({ isPartial }) => isPartial)
       ? ' $\\ddagger$: partial, not all planned episodes were run.'
       : '',
