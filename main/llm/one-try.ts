@@ -92,9 +92,7 @@ async function readStream(
       case 'error':
         throw part.error instanceof Error ? part.error : new StreamFault(part.error);
       case 'finish': {
-        // A stream that stopped short: the SDK closes it with a reason of its own.
-        if (part.finishReason.raw === undefined && part.finishReason.unified === 'other')
-          throw new CutStream();
+        if (isCutShort(part.finishReason)) throw new CutStream();
         const finish = part.finishReason.unified;
         return { text, model: named, finish, counts: countsOf(part.usage) };
       }
@@ -103,6 +101,11 @@ async function readStream(
     }
   }
   throw new CutStream();
+}
+
+/** A stream that stopped short is closed by the SDK with a reason of its own. */
+function isCutShort({ unified, raw }: { unified: string; raw: string | undefined }): boolean {
+  return unified === 'interrupted' || (raw === undefined && (unified === 'other' || unified === 'error'));
 }
 
 async function readWhole(model: LanguageModel, call: ModelCall): Promise<ModelReply> {
