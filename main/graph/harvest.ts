@@ -8,7 +8,8 @@ export function graphOutputs(run: RunState): Readonly<Record<string, unknown>> {
   const outputs: Record<string, unknown> = {};
   for (const node of run.graph.nodes) {
     const received = run.received[node.index];
-    if (node.role !== 'graphOut' || node.scope >= 0 || !received) continue;
+    // One that passes its value on is the border of a composite, not an output of the graph.
+    if (node.role !== 'graphOut' || node.scope >= 0 || node.edges.length > 0 || !received) continue;
     const value =
       received.value === undefined ? Object.values(received).find((other) => other != null) : received.value;
     if (value !== undefined) outputs[node.portName] = value;

@@ -1,6 +1,6 @@
 // Hot path. Where values go after a firing: along wires, to the final side of a loop that ended, out of the graphOuts
 // it held, and back into the next iteration.
-import type { CompiledNode } from './compile.ts';
+import type { CompiledEdge, CompiledNode } from './compile.ts';
 import { carryPrefix, finalPrefix, stopHandle } from './pivots.ts';
 import type { PortValues } from './ports.ts';
 import { at, type RunState } from './run-state.ts';
@@ -39,16 +39,27 @@ export function emitFinals(run: RunState, iterOut: CompiledNode, values: PortVal
     const name = edge.sourceHandle.slice(finalPrefix.length);
     const value = name === stopHandle ? true : values[name];
     if (value === undefined) continue;
-    run.put(edge, value);
-    const target = at(run.graph.nodes, edge.target);
-    if (target.role === 'graphOut') {
-      if (target.scope < 0) run.received[target.index] = { ...at(run.pending, target.index) };
-      else run.latched[target.index] = value;
-    } else if (run.isReady(edge.target)) {
-      if (scope !== run.graph.rootScope) run.queue.push(edge.target);
-      else if (!run.verdictReady.includes(edge.target)) run.verdictReady.push(edge.target);
+    for (const next of arrive(run, edge, value)) {
+      if (scope !== run.graph.rootScope) run.queue.push(next);
+      else if (!run.verdictReady.includes(next)) run.verdictReady.push(next);
     }
   }
+}
+
+/**
+ * A value after a loop: graphOuts keep it without firing, and those that are the border of a composite pass it on.
+ * Gives the other nodes that became ready.
+ */
+export function arrive(run: RunState, edge: CompiledEdge, value: unknown): readonly number[] {
+  run.put(edge, value);
+  const target = at(run.graph.nodes, edge.target);
+  if (target.role !== 'graphOut') return run.isReady(edge.target) ? [edge.target] : [];
+  if (target.scope >= 0) {
+    run.latched[target.index] = value;
+    return [];
+  }
+  run.received[target.index] = { ...at(run.pending, target.index) };
+  return target.edges.flatMap((next) => arrive(run, next, value));
 }
 
 /** A run that ended without a boundary of its root loop: what the iterIn still holds of the last hand-off. */

@@ -1,6 +1,7 @@
 // After the loop: what the root loop's final side feeds fires once each, in dependency order. graphOuts are not fired
 // here, they keep the last value they received.
 import type { CompiledGraph, CompiledNode } from './compile.ts';
+import { arrive } from './routing.ts';
 import { at, type RunState } from './run-state.ts';
 import type { PortValues } from './ports.ts';
 import { attend, firedBy, type Gate, type Steps } from './steps.ts';
@@ -44,10 +45,9 @@ function deliverVerdict(run: RunState, node: CompiledNode, outputs: PortValues):
   for (const edge of node.edges) {
     const target = at(run.graph.nodes, edge.target);
     if (target.role === 'graphOut' && target.scope >= 0) continue;
-    const value = outputs[edge.sourceHandle] ?? (edge.whole ? outputs : undefined);
-    if (value !== undefined) run.put(edge, value);
-    else if (outputs[edge.sourceHandle] === null) run.put(edge, null);
-    if (target.role === 'graphOut') run.received[target.index] = { ...at(run.pending, target.index) };
+    const value = outputs[edge.sourceHandle] ?? (edge.whole ? outputs : outputs[edge.sourceHandle]);
+    if (value !== undefined) ready.push(...arrive(run, edge, value));
+    else if (target.role === 'graphOut') run.received[target.index] = { ...at(run.pending, target.index) };
     else if (run.isReady(edge.target)) ready.push(edge.target);
   }
   return ready;
@@ -59,15 +59,23 @@ function upstreamOf(graph: CompiledGraph, seeds: readonly number[]): ReadonlyMap
   const seen = new Set(seeds);
   const open = [...seeds];
   for (let index = open.pop(); index !== undefined; index = open.pop()) {
-    for (const edge of at(graph.nodes, index).edges) {
-      if (!belongsHere(at(graph.nodes, edge.target))) continue;
-      const list = upstream.get(edge.target) ?? [];
+    for (const target of consumersOf(graph, index)) {
+      const list = upstream.get(target) ?? [];
       list.push(index);
-      upstream.set(edge.target, list);
-      if (seen.has(edge.target)) continue;
-      seen.add(edge.target);
-      open.push(edge.target);
+      upstream.set(target, list);
+      if (seen.has(target)) continue;
+      seen.add(target);
+      open.push(target);
     }
   }
   return upstream;
+}
+
+/** Nodes of the stage that a node feeds, also through the border of a composite. */
+function consumersOf(graph: CompiledGraph, index: number): readonly number[] {
+  return at(graph.nodes, index).edges.flatMap(({ target }) => {
+    const node = at(graph.nodes, target);
+    if (node.role === 'graphOut' && node.scope < 0) return consumersOf(graph, target);
+    return belongsHere(node) ? [target] : [];
+  });
 }
