@@ -16,6 +16,7 @@ from app.components.env_panel import BaseEnvPanel, EnvPanelAction, EnvPanelField
 
 from ._agents import RandomAgent, shortest_action
 from ._episode_state import Environment, in_words
+from ._map import by_place, empty_map, extended, map_in_words
 from ._metrics import RULER, score as _episode_score
 from ._path_view import draw_path
 from ._world import DataError, Dataset
@@ -148,6 +149,34 @@ class Choose(BaseCanvasNode):
         return {"action": candidates.get(chosen, "stop"), "understood": True}
 
 
+class GrowingMap(BaseCanvasNode):
+    node_type = "r2r__map"
+    display_name = "R2R: Growing map"
+    description = "Adds what is seen to a map of numbered places, kept in a container, and tells it in words"
+    category = "policy"
+    icon = "Waypoints"
+    kind = "policy"
+    input_ports = [PortDef("observation", "ANY", "What is seen now")]
+    output_ports = [
+        PortDef("text", "TEXT", "Trajectory, map and choices, for language models"),
+        PortDef("observation", "ANY", "With the ways numbered as the places they lead to"),
+    ]
+    default_config = {"container": "topological_map"}
+    ui_config = NodeUIConfig(
+        config_fields=[ConfigField("container", "text", "Container with a state 'map'", default="topological_map")]
+    )
+
+    def forward(self, inputs: dict, ctx: Any) -> dict:
+        name = self.config.get("container") or "topological_map"
+        if name not in ctx.containers:
+            raise ValueError(f"grant this node the container '{name}' (with a state 'map'), or name another one")
+        kept = ctx.containers[name].read("map")
+        grown = extended(kept or empty_map(), inputs["observation"])
+        ctx.containers[name].write("map", grown)
+        self._self_log("places", len(grown["places"]))
+        return {"text": map_in_words(grown, inputs["observation"]), "observation": by_place(grown, inputs["observation"])}
+
+
 class Evaluate(BaseCanvasNode):
     node_type = "r2r__evaluate"
     display_name = "R2R: Evaluate"
@@ -259,7 +288,7 @@ class R2RNodeSet(BaseNodeSet):
     expected_ram_mb = 150
 
     def get_tools(self) -> List[Any]:
-        return [Observe(), Step(), Shortest(), RandomWalk(), Choose(), Evaluate(), PathView()]
+        return [Observe(), Step(), Shortest(), RandomWalk(), Choose(), GrowingMap(), Evaluate(), PathView()]
 
     async def get_eval_metadata(self) -> Dict[str, Any]:
         try:
