@@ -1,6 +1,7 @@
 // What a finished run left in its graphOuts: raw values by port name, and the numbers evaluation takes from them.
 import { Tensor } from '../base/tensor.ts';
 import { isRecord } from './pivots.ts';
+import { isBorder } from './routing.ts';
 import type { RunState } from './run-state.ts';
 
 /** Last value of every graphOut of the graph itself, by `portName`; of two with one name the later node wins. */
@@ -8,8 +9,7 @@ export function graphOutputs(run: RunState): Readonly<Record<string, unknown>> {
   const outputs: Record<string, unknown> = {};
   for (const node of run.graph.nodes) {
     const received = run.received[node.index];
-    // One that passes its value on is the border of a composite, not an output of the graph.
-    if (node.role !== 'graphOut' || node.scope >= 0 || node.edges.length > 0 || !received) continue;
+    if (node.role !== 'graphOut' || node.scope >= 0 || isBorder(node) || !received) continue;
     const value =
       received.value === undefined ? Object.values(received).find((other) => other != null) : received.value;
     if (value !== undefined) outputs[node.portName] = value;

@@ -59,7 +59,15 @@ export function arrive(run: RunState, edge: CompiledEdge, value: unknown): reado
     return [];
   }
   run.received[target.index] = { ...at(run.pending, target.index) };
-  return target.edges.flatMap((next) => arrive(run, next, value));
+  return isBorder(target) ? target.edges.flatMap((next) => arrive(run, next, value)) : [];
+}
+
+/**
+ * A graphOut that stayed when its composite was flattened, because the composite holds a loop: it passes its value on
+ * and is no output of the graph.
+ */
+export function isBorder(node: CompiledNode): boolean {
+  return node.role === 'graphOut' && node.scope < 0 && node.path.includes(' > ');
 }
 
 /** A run that ended without a boundary of its root loop: what the iterIn still holds of the last hand-off. */

@@ -1,7 +1,7 @@
 // After the loop: what the root loop's final side feeds fires once each, in dependency order. graphOuts are not fired
 // here, they keep the last value they received.
 import type { CompiledGraph, CompiledNode } from './compile.ts';
-import { arrive } from './routing.ts';
+import { arrive, isBorder } from './routing.ts';
 import { at, type RunState } from './run-state.ts';
 import type { PortValues } from './ports.ts';
 import { attend, firedBy, type Gate, type Steps } from './steps.ts';
@@ -75,7 +75,7 @@ function upstreamOf(graph: CompiledGraph, seeds: readonly number[]): ReadonlyMap
 function consumersOf(graph: CompiledGraph, index: number): readonly number[] {
   return at(graph.nodes, index).edges.flatMap(({ target }) => {
     const node = at(graph.nodes, target);
-    if (node.role === 'graphOut' && node.scope < 0) return consumersOf(graph, target);
+    if (isBorder(node)) return consumersOf(graph, target);
     return belongsHere(node) ? [target] : [];
   });
 }
