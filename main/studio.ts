@@ -26,16 +26,15 @@ import { openLogFiles } from './log-files.ts';
 import { createMediaFiles, sweepUploads, type MediaFiles } from './media-files.ts';
 import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
 import { createHandlers, type HostKind } from './request-handlers.ts';
+import { createRunProvenance } from './run-provenance.ts';
 import { atomicWrite } from './store/atomic-write.ts';
 import type { BulkWork } from './store/bulk-work.ts';
 import { createBulkThread } from './store/bulk-thread.ts';
 import { nodeFileSystem } from './store/node-file-system.ts';
-import { collectProvenance } from './store/provenance.ts';
 import { createRunId } from './store/run-id.ts';
 import type { RunStore } from './store/ports.ts';
 import { openRunStore } from './store/run-store.ts';
 import { userFolder } from './store/workspace.ts';
-import { appVersion } from './version.ts';
 import { openWorkspace, type WorkspaceAccess } from './workspace-access.ts';
 
 export interface StudioOptions {
@@ -79,7 +78,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   const { access, layout, readOnly, logger } = opened;
   const recordings = openRecordings(opened, feed, stack);
   const runs = stack.use(
-    createRunService({ ...parts, holdQueue: options.holdQueue ?? false }, opened, recordings),
+    createRunService({ ...parts, holdQueue: options.holdQueue ?? false }, opened, { recordings, bulk }),
   );
   if (!readOnly) await runs.recover();
   const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner(), chat }));
@@ -241,8 +240,8 @@ type SharedPorts = Pick<
 
 function createRunService(
   shared: SharedPorts & Pick<RunServicePorts, 'holdQueue'>,
-  { access: { workspace }, chat, redactor }: Opened,
-  recordings: Recordings,
+  { access: { workspace }, layout, chat, redactor }: Opened,
+  { recordings, bulk }: { readonly recordings: Recordings; readonly bulk: BulkWork },
 ): RunService {
   return new RunService({
     ...shared,
@@ -257,7 +256,11 @@ function createRunService(
       freeMemoryBytes: () => os.freemem(),
     },
     newRunId: () => createRunId(shared.clock),
-    provenance: (known) => collectProvenance({ ...known, appVersion, workspaceFolder: workspace.folder }),
+    provenance: createRunProvenance({
+      folders: { library: path.join(layout.resources, 'models'), workspace: workspace.folder },
+      nodesets: () => shared.registry.list(),
+      bulk,
+    }),
     hooks: createShellHookRunner(),
     recording: recordings.port,
     chat,

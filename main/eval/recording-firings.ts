@@ -55,8 +55,7 @@ export class FiringLog {
       ...(outputs ? { out: this.#summarised(outputs) } : {}),
       ...(log.length > 0 ? { log: log.map(([key, value]) => [key, this.#values.summarise(value)]) } : {}),
     };
-    const text = JSON.stringify(line) + newline;
-    if (this.#scratch.append(recordingFiles.log, Buffer.from(text)) !== null) this.#lines++;
+    if (this.#scratch.appendText(recordingFiles.log, JSON.stringify(line) + newline) !== null) this.#lines++;
   }
 
   facts(): Pick<ReplayHeader, 'steps' | 'lines' | 'nodes' | 'track' | 'map'> {

@@ -27,14 +27,37 @@ export interface ScratchOptions {
   readonly limits: ScratchLimits;
   /** Nothing is written before; must not reject. */
   readonly ready?: Promise<void>;
+  /** Shared by the recordings of a run. */
+  readonly blocks?: BlockPool;
+}
+
+const blockBytes = 256 * 2 ** 10;
+
+/**
+ * Memory that is used again by the next episode. Fresh memory is dear: the system clears each page when it is first
+ * written, which on virtual machines costs many times the copying itself.
+ */
+export class BlockPool {
+  readonly #free: Buffer[] = [];
+
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  give(blocks: readonly Block[]): void {
+    for (const { bytes } of blocks) if (this.#free.length * blockBytes < memoryBytes) this.#free.push(bytes);
+  }
+}
+
+interface Block {
+  readonly bytes: Buffer;
+  used: number;
 }
 
 interface ScratchFile {
   readonly name: string;
-  /** Filled, not yet written. */
-  blocks: Buffer[];
-  block: Buffer;
-  used: number;
+  /** Not yet written; the last one is being filled. */
+  blocks: Block[];
   gathered: number;
   /** Bytes accepted so far: where the next ones begin. */
   length: number;
@@ -47,6 +70,7 @@ export class RecordingScratch {
   readonly #limits: ScratchLimits;
   readonly #files = new Map<string, ScratchFile>();
   #writing: Promise<void>;
+  readonly #blocks: BlockPool;
   #waiting = 0;
   #isOpen = false;
   #failure: Error | undefined;
@@ -57,6 +81,7 @@ export class RecordingScratch {
     this.folder = options.folder;
     this.#limits = options.limits;
     this.#writing = options.ready ?? Promise.resolve();
+    this.#blocks = options.blocks ?? new BlockPool();
   }
 
   get isCut(): boolean {
@@ -74,22 +99,52 @@ export class RecordingScratch {
 
   /** Copies the bytes; answers where they begin in the file, null when they are left out. */
   append(name: string, bytes: Uint8Array): number | null {
+    const file = this.#accepting(name, bytes.length);
+    if (!file) return null;
+    for (let from = 0; from < bytes.length;) {
+      const block = this.#roomIn(file, 1);
+      const part = bytes.subarray(from, from + block.bytes.length - block.used);
+      block.bytes.set(part, block.used);
+      block.used += part.length;
+      from += part.length;
+    }
+    return this.#accepted(file, bytes.length);
+  }
+
+  /** The same for text. */
+  appendText(name: string, text: string): number | null {
+    const mostBytes = text.length * 3;
+    if (mostBytes > blockBytes) return this.append(name, Buffer.from(text));
+    const file = this.#accepting(name, mostBytes);
+    if (!file) return null;
+    const block = this.#roomIn(file, mostBytes);
+    const length = block.bytes.write(text, block.used);
+    block.used += length;
+    return this.#accepted(file, length);
+  }
+
+  #accepting(name: string, length: number): ScratchFile | null {
     if (this.#failure !== undefined) return null;
     const file = this.#fileNamed(name);
-    const isTooMuch =
-      file.length + bytes.length > this.#limits.fileBytes ||
-      this.#waiting + bytes.length > this.#limits.waitingBytes;
-    if (isTooMuch) {
-      this.#isCut = true;
-      return null;
-    }
+    const { fileBytes, waitingBytes } = this.#limits;
+    if (file.length + length <= fileBytes && this.#waiting + length <= waitingBytes) return file;
+    this.#isCut = true;
+    return null;
+  }
+
+  #roomIn(file: ScratchFile, length: number): Block {
+    const last = file.blocks.at(-1);
+    if (last && last.used + length <= last.bytes.length) return last;
+    const block = { bytes: this.#blocks.take(), used: 0 };
+    file.blocks.push(block);
+    return block;
+  }
+
+  #accepted(file: ScratchFile, length: number): number {
     const at = file.length;
-    if (file.used + bytes.length > file.block.length) nextBlock(file, bytes.length);
-    file.block.set(bytes, file.used);
-    file.used += bytes.length;
-    file.gathered += bytes.length;
-    file.length += bytes.length;
-    this.#waiting += bytes.length;
+    file.gathered += length;
+    file.length += length;
+    this.#waiting += length;
     if (file.gathered >= this.#limits.gatherBytes) this.#write(file);
     return at;
   }
@@ -104,7 +159,7 @@ export class RecordingScratch {
 
   /** Leaves nothing behind. */
   async discard(): Promise<void> {
-    for (const file of this.#files.values()) empty(file);
+    for (const file of this.#files.values()) this.#blocks.give(takeBlocks(file));
     await this.#writing;
     await this.#close();
     if (this.#isOpen) await this.#fileSystem.removeFolder(this.folder);
@@ -113,23 +168,24 @@ export class RecordingScratch {
   #fileNamed(name: string): ScratchFile {
     const known = this.#files.get(name);
     if (known) return known;
-    const file = { name, blocks: [], block: noBlock, used: 0, gathered: 0, length: 0, handle: undefined };
+    const file = { name, blocks: [], gathered: 0, length: 0, handle: undefined };
     this.#files.set(name, file);
     return file;
   }
 
   #write(file: ScratchFile): void {
     if (file.gathered === 0) return;
-    const blocks = [...file.blocks, file.block.subarray(0, file.used)];
-    const gathered = file.gathered;
-    empty(file);
+    const { gathered } = file;
+    const blocks = takeBlocks(file);
     this.#writing = this.#writing.then(async () => {
       try {
-        for (const block of blocks) if (this.#failure === undefined) await this.#append(file, block);
+        for (const { bytes, used } of blocks)
+          if (this.#failure === undefined) await this.#append(file, bytes.subarray(0, used));
       } catch (error) {
         this.#failure ??= toStudioError(error, 'io_failed');
       } finally {
         this.#waiting -= gathered;
+        this.#blocks.give(blocks);
       }
     });
   }
@@ -154,20 +210,9 @@ export class RecordingScratch {
   }
 }
 
-const blockBytes = 512 * 2 ** 10;
-const noBlock = Buffer.alloc(0);
-
-function nextBlock(file: ScratchFile, neededBytes: number): void {
-  if (file.used > 0) file.blocks.push(file.block.subarray(0, file.used));
-  // The first one is small: most logs are.
-  const size = file.block.length === 0 ? blockBytes / 8 : blockBytes;
-  file.block = Buffer.allocUnsafeSlow(Math.max(size, neededBytes));
-  file.used = 0;
-}
-
-function empty(file: ScratchFile): void {
+function takeBlocks(file: ScratchFile): readonly Block[] {
+  const { blocks } = file;
   file.blocks = [];
-  file.block = noBlock;
-  file.used = 0;
   file.gathered = 0;
+  return blocks;
 }

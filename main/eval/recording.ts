@@ -13,7 +13,7 @@ import type { AttemptOutcome } from './attempt-row.ts';
 import { FiringLog } from './recording-firings.ts';
 import { LiveFrames, type LiveFrame } from './recording-live-frames.ts';
 import { isFailure, isRecorded, sampledOrdinals } from './recording-policy.ts';
-import { RecordingScratch, scratchLimits, type ScratchLimits } from './recording-scratch.ts';
+import { BlockPool, RecordingScratch, scratchLimits, type ScratchLimits } from './recording-scratch.ts';
 import type { EpisodeRecording, RecordingPort } from './run-episode.ts';
 import type { EpisodeRequest } from './ports.ts';
 
@@ -48,6 +48,7 @@ interface RunState {
   /** What an engine that died left behind is gone. */
   readonly swept: Promise<void>;
   readonly sampled: ReadonlySet<number> | null;
+  readonly blocks: BlockPool;
   keptBytes: number;
   isFull: boolean;
 }
@@ -65,6 +66,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
             handle,
             swept: sweep(options, scratchFolder(handle)),
             sampled: sampledOrdinals(handle.record.config.recording, handle.record.plan),
+            blocks: new BlockPool(),
             keptBytes: 0,
             isFull: false,
           };
@@ -111,7 +113,13 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
   const episodeFolder = state.handle.episodeFolder(episode.key);
   const name = scratchName(attempt, epoch);
   const folder = join(scratchFolder(state.handle), `${episode.key}.${name}`);
-  const scratch = new RecordingScratch({ fileSystem, folder, limits, ready: state.swept });
+  const scratch = new RecordingScratch({
+    fileSystem,
+    folder,
+    limits,
+    ready: state.swept,
+    blocks: state.blocks,
+  });
   const startedAt = new Date(clock.now()).toISOString();
   const log = new FiringLog(scratch, clock, options.redact);
   let ending: Promise<EpisodeAttempt['recording']> | undefined;

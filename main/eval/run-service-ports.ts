@@ -2,6 +2,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { GraphDefinition } from '../contract/graph.ts';
 import type { Provenance, RunRecord } from '../contract/run.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { HookRunner } from '../graph/hooks.ts';
@@ -29,7 +30,9 @@ export interface RunServicePorts {
   /** Number of the last event sent. */
   readonly sequence: () => number;
   /** Adds versions, host and hardware. */
-  readonly provenance: (known: Pick<Provenance, 'graphHash' | 'nodesets'>) => Promise<Provenance>;
+  readonly provenance: (
+    known: Pick<Provenance, 'graphHash' | 'nodesets'> & { readonly definition: GraphDefinition },
+  ) => Promise<Provenance>;
   readonly hooks?: HookRunner | null;
   readonly batching?: ((run: RunRecord) => RunBatching) | undefined;
   readonly recording?: ((handle: RunHandle) => RecordingPort) | undefined;

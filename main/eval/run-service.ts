@@ -256,6 +256,7 @@ export class RunService implements AsyncDisposable {
     const names = requiredNodesets(graph.definition);
     const nodesets = registry.list().filter(({ name }) => names.includes(name));
     const facts = await provenance({
+      definition: graph.definition,
       graphHash: stableHash(graph.definition),
       nodesets: nodesets.map(({ name, sourceHash }) => ({ name, sourceHash })),
     });

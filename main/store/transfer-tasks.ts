@@ -1,4 +1,6 @@
 // Bulk tasks that take runs out as files and read what was brought in.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { StudioError } from '../base/errors.ts';
@@ -31,6 +33,8 @@ export interface TransferTasks {
   };
   exportBundle: { input: { readonly folder: string; readonly target: string }; output: number };
   readImport: { input: { readonly path: string }; output: ImportedRun | { readonly kind: 'bundle' } };
+  /** SHA-256 of what it holds. */
+  hashFile: { input: { readonly path: string }; output: string };
   unpackBundle: {
     input: BundleRequest;
     output: { readonly runId: string; readonly episodes: number };
@@ -62,8 +66,15 @@ export const transferTasks: Performers<TransferTasks> = {
   async readImport(_runs, { path }) {
     return readImport(path);
   },
+  hashFile: (_runs, { path }) => hashFile(path),
   unpackBundle: ({ fileSystem }, input) => unpackBundle(fileSystem, input),
 };
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const part of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(part as Buffer);
+  return hash.digest('hex');
+}
 
 async function select(
   runs: RunReader,

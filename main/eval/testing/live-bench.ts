@@ -135,7 +135,7 @@ export async function openLiveBench(folder: string, options: BenchOptions = {}):
     settings: () => settings.parse({}),
     newRunId: () => createRunId(systemClock),
     sequence: () => events.length,
-    provenance: (known) => Promise.resolve({ ...nowhere, ...known }),
+    provenance: ({ graphHash, nodesets }) => Promise.resolve({ ...nowhere, graphHash, nodesets }),
     ...more,
   });
   const attempts = async (runId: string): Promise<EpisodeAttempt[]> => {
