@@ -7,8 +7,10 @@ import type { EvalConfig } from './contract/eval-config.ts';
 import type { MetricDefinition } from './contract/nodeset.ts';
 import type { Handlers } from './dispatch.ts';
 import type { HandlerServices } from './request-handlers.ts';
+import { folderOfRun } from './run-exists.ts';
 import { startRun } from './run-handlers.ts';
 import { comparisonDocument, type ComparisonExtras } from './store/comparison-document.ts';
+import type { RunHead } from './store/run-head.ts';
 
 export type CompareRequests = keyof typeof compareRequests;
 
@@ -24,8 +26,8 @@ export function createCompareHandlers(
       return { runIds: await startParallelCheck(services, { config, episodes, workerCounts }) };
     },
     'runs.parallelDifferences': async ({ baselineRun, otherRun, offset, limit }) => {
-      const { store, bulk } = services;
-      const records = [await store.readRecord(baselineRun), await store.readRecord(otherRun)];
+      const { bulk } = services;
+      const records = await headsOf(services, [baselineRun, otherRun]);
       const folders = foldersOf(services, { baselineRun, otherRun });
       const found = await bulk.run('parallelDifferences', { ...folders, offset, limit });
       return {
@@ -78,30 +80,38 @@ function numberHandlers(services: HandlerServices): Pick<Handlers, NumberRequest
   };
 }
 
-function originHandlers({
-  store,
-  graphs,
-}: HandlerServices): Pick<Handlers, 'runs.compareGraphs' | 'runs.graph' | 'runs.provenance'> {
+function originHandlers(
+  services: HandlerServices,
+): Pick<Handlers, 'runs.compareGraphs' | 'runs.graph' | 'runs.provenance'> {
+  const { store, graphs } = services;
   const graphOf = async (runId: string) => graphs.parse(await store.readGraphText(runId));
   return {
     'runs.compareGraphs': async ({ baselineRun, otherRun }) =>
       graphDifference(await graphOf(baselineRun), await graphOf(otherRun)),
     'runs.graph': async ({ runId }) => ({ definition: await graphOf(runId) }),
     'runs.provenance': async ({ runIds }) => ({
-      rows: provenanceRows(await Promise.all(runIds.map((runId) => store.readRecord(runId)))),
+      rows: provenanceRows(await headsOf(services, runIds)),
     }),
   };
 }
 
-async function compare(
+/** Read in the bulk thread: the plans of large runs are long. */
+async function headsOf(
   { store, bulk }: HandlerServices,
+  runIds: readonly string[],
+): Promise<readonly RunHead[]> {
+  const folders = await Promise.all(runIds.map((runId) => folderOfRun(store, runId)));
+  return bulk.run('recordHeads', { folders });
+}
+
+async function compare(
+  services: HandlerServices,
   { runIds, metrics, commonOnly }: Pick<ParsedInput<'runs.compare'>, 'runIds' | 'metrics' | 'commonOnly'>,
 ): Promise<Comparison> {
+  const { store, bulk } = services;
+  const records = await headsOf(services, runIds);
   const runs = await Promise.all(
-    runIds.map(async (runId) => ({
-      record: await store.readRecord(runId),
-      summary: await store.readSummary(runId),
-    })),
+    records.map(async (record) => ({ record, summary: await store.readSummary(record.runId) })),
   );
   const [baselineFolder = '', ...otherFolders] = runIds.map((runId) => store.folderOf(runId));
   const found = await bulk.run('compare', { baselineFolder, otherFolders, metricNames: metrics, commonOnly });
@@ -120,7 +130,7 @@ async function compare(
     refused: found.kind === 'refused',
     reasons: [...found.reasons],
     metrics: found.kind === 'refused' ? [] : [...found.metrics],
-    sharedMetrics: sharedMetrics(runs.map(({ record }) => record.metrics)),
+    sharedMetrics: sharedMetrics(records.map(({ metrics: own }) => own)),
   };
 }
 
@@ -133,11 +143,9 @@ function sharedMetrics([
   );
 }
 
-async function reportExtras(
-  { store, graphs }: HandlerServices,
-  runIds: readonly string[],
-): Promise<ComparisonExtras> {
-  const records = await Promise.all(runIds.map((runId) => store.readRecord(runId)));
+async function reportExtras(services: HandlerServices, runIds: readonly string[]): Promise<ComparisonExtras> {
+  const { store, graphs } = services;
+  const records = await headsOf(services, runIds);
   const definitions = await Promise.all(
     runIds.map(async (runId) => graphs.parse(await store.readGraphText(runId))),
   );

@@ -8,6 +8,7 @@ import type { OpenedRecording, replayRequests } from './contract/replay.ts';
 import type { EpisodeAttempt, EpisodeRow } from './contract/run.ts';
 import type { Handlers } from './dispatch.ts';
 import type { HandlerServices } from './request-handlers.ts';
+import { folderOfRun } from './run-exists.ts';
 import type { OpenRecording, RecordingPlace } from './store/read-recording.ts';
 import type { AttemptOnRecord } from './store/recording-tasks.ts';
 import { addressesOf } from './store/read-recording.ts';
@@ -24,8 +25,8 @@ export function createReplayHandlers(services: HandlerServices): Pick<Handlers, 
   const placeOf = (address: EpisodeAddress): Promise<RecordingPlace> => recordingPlace(services, address);
   return {
     'replay.episodes': async ({ runId, ...page }) => {
-      await store.readRecord(runId);
-      const { rows, total } = await bulk.run('recordedEpisodes', { folder: store.folderOf(runId), ...page });
+      const folder = await folderOfRun(store, runId);
+      const { rows, total } = await bulk.run('recordedEpisodes', { folder, ...page });
       return { rows: [...rows], total };
     },
     'replay.open': async (address) => {

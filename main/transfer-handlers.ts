@@ -7,6 +7,7 @@ import type { ParsedInput, RequestOutput } from './contract/api.ts';
 import type { transferRequests } from './contract/replay.ts';
 import type { Handlers } from './dispatch.ts';
 import type { HandlerServices } from './request-handlers.ts';
+import { folderOfRun } from './run-exists.ts';
 import { importEpisodes } from './run-import.ts';
 import { exportTypes } from './store/run-document.ts';
 import { createRunId } from './store/run-id.ts';
@@ -37,7 +38,7 @@ async function exportFile(
   { store, bulk, media }: HandlerServices,
   { runId, format, filter }: ParsedInput<'runs.exportFile'>,
 ): Promise<RequestOutput<'runs.exportFile'>> {
-  await store.readRecord(runId);
+  const folder = await folderOfRun(store, runId);
   const { mimeType, extension } = exportTypes[format];
   const isFiltered = filter.trim() !== '';
   if (format === 'zip' && isFiltered)
@@ -45,7 +46,6 @@ async function exportFile(
   const fileName = `${runId}${isFiltered ? '_filtered' : ''}.${extension}`;
   await mkdir(media.exportsFolder, { recursive: true });
   const target = path.join(media.exportsFolder, fileName);
-  const folder = store.folderOf(runId);
   const bytes =
     format === 'zip'
       ? await bulk.run('exportBundle', { folder, target })

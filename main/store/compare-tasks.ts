@@ -14,7 +14,8 @@ import {
   type RecordedDifference,
 } from '../stats/flips.ts';
 import { scatterOf, type ScatterData } from '../stats/scatter.ts';
-import { runFiles } from './run-folder.ts';
+import { readRecord, runFiles } from './run-folder.ts';
+import { headOf, type RunHead } from './run-head.ts';
 import type { ReadRun, RunReader } from './run-reader.ts';
 
 interface RunPair {
@@ -34,6 +35,7 @@ export interface FlipPage {
 }
 
 export interface CompareTasks {
+  recordHeads: { input: { readonly folders: readonly string[] }; output: readonly RunHead[] };
   /** The same numbers as summary.json, per scene. */
   summariseScenes: { input: { readonly folder: string }; output: GroupSummary[] };
   compare: {
@@ -84,6 +86,8 @@ type Performers<Tasks> = {
 };
 
 export const compareTasks: Performers<CompareTasks> = {
+  recordHeads: ({ fileSystem }, { folders }) =>
+    Promise.all(folders.map(async (folder) => headOf((await readRecord(fileSystem, folder)).record))),
   async summariseScenes(runs, { folder }) {
     const { record, finals } = await runs.read(folder);
     return summariseGroups({ rows: finals, definitions: record.metrics });

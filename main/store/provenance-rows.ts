@@ -3,12 +3,13 @@
 import type { z } from 'zod';
 import type { provenanceRow } from '../contract/compare.ts';
 import type { RunRecord } from '../contract/run.ts';
+import type { RunHead } from './run-head.ts';
 
 type ProvenanceRow = z.infer<typeof provenanceRow>;
 type Facts = Map<string, { readonly section: string; readonly field: string; readonly value: string | null }>;
 
 /** Sections in the order a reader asks: what was run, on which episodes, under which budgets, with which code, where. */
-export function provenanceRows(records: readonly RunRecord[]): ProvenanceRow[] {
+export function provenanceRows(records: readonly RunHead[]): ProvenanceRow[] {
   const facts = records.map(factsOf);
   const keys = [...new Set(facts.flatMap((known) => [...known.keys()]))];
   const rows = keys.map((key) => {
@@ -21,12 +22,12 @@ export function provenanceRows(records: readonly RunRecord[]): ProvenanceRow[] {
 
 const sections = ['Run', 'Episodes', 'Budgets', 'Metrics', 'Code', 'Models', 'Machine'];
 
-function factsOf(record: RunRecord): Facts {
+function factsOf(record: RunHead): Facts {
   const facts: Facts = new Map();
   const add = (section: string, field: string, value: unknown): void => {
     facts.set(`${section}\u001f${field}`, { section, field, value: textOf(value) });
   };
-  const { config, provenance, plan } = record;
+  const { config, provenance, planned } = record;
   add('Run', 'run', record.runId);
   add('Run', 'name', record.name);
   add('Run', 'graph', record.graphName);
@@ -42,7 +43,7 @@ function factsOf(record: RunRecord): Facts {
   add('Episodes', 'split', record.split);
   for (const [name, value] of Object.entries(config.selectors)) add('Episodes', name, value);
   add('Episodes', 'selection', config.episodes);
-  add('Episodes', 'planned', plan.length);
+  add('Episodes', 'planned', planned);
   add('Episodes', 'repeats', config.repeats);
   add('Episodes', 'run seed', record.importedFrom === undefined ? config.seed : null);
   add('Budgets', 'steps per episode', record.stepBudget);

@@ -6,6 +6,7 @@ import { exportCsv, exportJson, exportJsonLines, exportTsv, type ExportContext }
 import { htmlPage, htmlTable, intervalChart, paperTableHtml, paragraph, section } from './html-page.ts';
 import { latexTable, tableOfRun } from './paper-table.ts';
 import { provenanceRows } from './provenance-rows.ts';
+import { headOf } from './run-head.ts';
 
 export type RunTextFormat = 'csv' | 'tsv' | 'json' | 'jsonl' | 'latex' | 'html';
 
@@ -83,7 +84,7 @@ function reportOf({ record, summary, filter }: ExportContext, rows: readonly Epi
       'Provenance',
       htmlTable(
         ['', 'Fact', 'Value'],
-        provenanceRows([record]).map(({ section: name, field, values }) => [name, field, ...values]),
+        provenanceRows([headOf(record)]).map(({ section: name, field, values }) => [name, field, ...values]),
       ),
     ),
   ]);
