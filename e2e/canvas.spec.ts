@@ -1,17 +1,10 @@
-// The canvas: an agent drawn from nothing, played, saved and evaluated; stepping; what survives; what is refused.
-import type { Locator, Page } from '@playwright/test';
+// The canvas: an agent drawn from nothing, played, saved, evaluated and looked at; stepping; what survives.
+import type { Page } from '@playwright/test';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { canvasNode as node, openGraph, playStatus as status, wireHandle as handle } from './canvas-steps.ts';
 import { expect, test } from './app.ts';
 import { askForFirst, expectStatus, inspect, showPage, startRun } from './steps.ts';
-
-const node = (page: Page, id: string): Locator => page.locator(`.react-flow__node[data-id="${id}"]`);
-const handle = (page: Page, place: string, side: 'source' | 'target'): Locator => {
-  const [id = '', name = ''] = place.split('.');
-  return node(page, id).locator(`.react-flow__handle.${side}[data-handleid="${name}"]`);
-};
-const status = (page: Page): Locator => page.getByRole('toolbar', { name: 'Play' }).locator('output');
-
 /** Draws a wire with the mouse. */
 async function draw(page: Page, from: string, to: string): Promise<void> {
   await handle(page, from, 'source').hover({ force: true });
@@ -22,12 +15,6 @@ async function draw(page: Page, from: string, to: string): Promise<void> {
   await page.mouse.move(x - 12, y - 3, { steps: 4 });
   await page.mouse.move(x, y, { steps: 3 });
   await page.mouse.up();
-}
-
-async function openGraph(page: Page, name: string): Promise<void> {
-  await showPage(page, 'Canvas');
-  await page.getByRole('link', { name: new RegExp(`^${name} `) }).click();
-  await expect(page.locator('.react-flow__node').first()).toBeVisible();
 }
 
 /** Adds by the search field and Enter. */
@@ -94,9 +81,30 @@ test('an agent is drawn from an empty canvas, played to the end, saved and evalu
   await expect(page.getByText('Saved', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'More about this graph' }).click();
   await page.getByRole('menuitem', { name: 'Evaluate this graph' }).click();
-  await askForFirst(page, 2);
-  await startRun(page);
+  // What random walking does not reach in 30 steps fails, and failures are recorded.
+  await page.getByRole('textbox', { name: 'Step budget', exact: true }).fill('30');
+  await askForFirst(page, 3);
+  const runId = await startRun(page);
   await expectStatus(page, 'completed');
+
+  await page.getByRole('tab', { name: /Episodes/ }).click();
+  await page.getByRole('grid', { name: 'Episodes' }).getByRole('row').nth(1).click();
+  await page.getByRole('link', { name: 'Open on the canvas' }).click();
+  await expect(page).toHaveURL(new RegExp(`#/canvas/${runId}\\?episode=\\d`));
+  const firing = page.getByTestId('firing');
+  await expect(firing).toContainText(/Firing 1 of \d/);
+  await expect(node(page, 'observe').locator('.node.firing')).toBeVisible();
+  await page.keyboard.press('n');
+  await expect(firing).toContainText(/Firing 2 of \d/);
+  await expect(node(page, 'observe').locator('.node.fired')).toBeVisible();
+  await page.keyboard.press('End');
+  await expect(page).toHaveURL(/step=\d/);
+  await node(page, 'step').click();
+  await expect(page.getByRole('region', { name: 'Last firing' })).toContainText('Received');
+  const [address, place] = [page.url(), await page.locator('.step-count').innerText()];
+  await page.reload();
+  await expect(page.locator('.step-count')).toHaveText(place);
+  expect(page.url()).toBe(address);
 });
 
 test('stepping shows every firing, ends as an uninterrupted Play does, and guards the engine', async ({
@@ -196,40 +204,6 @@ test('what was not saved is back after the page was killed, and saving keeps the
   await expect(second.getByRole('alert')).toContainText('changed by somebody else');
   expect(faults.splice(0)).toEqual([expect.stringContaining('409')]);
   expect(await readFile(file, 'utf8')).toBe(text);
-});
-
-test('broken graphs open with the place and the reason, or are refused; nothing is overwritten', async ({
-  app: { page, workspace },
-  faults,
-}) => {
-  const graphs = path.join(workspace, 'graphs');
-  await mkdir(graphs, { recursive: true });
-  const broken = JSON.stringify({
-    name: 'broken',
-    nodes: [
-      { id: 'x', type: 'gone__thing', label: 'Unknown' },
-      { id: 'a', type: 'textParse', label: 'A', position: { x: 300, y: 0 } },
-      { id: 'b', type: 'textParse', label: 'B', position: { x: 600, y: 0 } },
-    ],
-    edges: [
-      { id: '1', source: 'a', target: 'b', sourceHandle: 'value', targetHandle: 'text' },
-      { id: '2', source: 'b', target: 'a', sourceHandle: 'value', targetHandle: 'text' },
-    ],
-  });
-  await writeFile(path.join(graphs, 'broken.json'), broken);
-  await writeFile(path.join(graphs, 'junk.json'), '{'.repeat(100_000));
-  await openGraph(page, 'broken');
-  await expect(node(page, 'x')).toContainText('gone__thing is not known here');
-  await expect(page.getByRole('region', { name: 'Checks of the graph' })).toContainText(/error/);
-  await page.getByRole('button', { name: 'Show all' }).click();
-  await page.getByRole('listitem').filter({ hasText: 'gone__thing' }).first().getByRole('button').click();
-  await expect(node(page, 'x')).toHaveClass(/selected/);
-  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeDisabled();
-  await showPage(page, 'Canvas');
-  await page.getByRole('link', { name: /^junk / }).click();
-  await expect(page.getByRole('alert')).toContainText('could not be opened');
-  expect(faults.splice(0)).toEqual([expect.stringContaining('413')]);
-  expect(await readFile(path.join(graphs, 'broken.json'), 'utf8')).toBe(broken);
 });
 
 test('nodes are grouped, opened, copied to another graph and taken back with undo', async ({

@@ -79,7 +79,7 @@ export interface RunListener {
 
 export interface GuardHolder {
   readonly kind: 'canvas' | 'eval';
-  /** Run id, or the graph's name for canvas Play. */
+  /** Run id, or the file of the graph Play runs; empty while it has none. */
   readonly id: string;
   readonly label: string;
   /** Wall clock, milliseconds since 1970. */

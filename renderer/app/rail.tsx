@@ -9,7 +9,7 @@ import {
   Workflow,
   type LucideIcon,
 } from 'lucide-react';
-import { home, formatAddress, type Page } from '../store/address.ts';
+import { home, formatAddress, type Address, type Page } from '../store/address.ts';
 import { countsOf } from '../store/studio-store.ts';
 import { useAddress, useStudioState } from '../store/use-studio.tsx';
 import { formatCount, formatShare } from '../ui/format.ts';
@@ -62,14 +62,7 @@ function Holder() {
   const done = counts ? counts.planned - counts.notRun : 0;
   const total = counts?.planned ?? 0;
   return (
-    <a
-      className="holder"
-      href={formatAddress({
-        ...home,
-        page: holder?.kind === 'eval' ? 'evaluate' : 'history',
-        run: holder?.kind === 'eval' ? holder.id : null,
-      })}
-    >
+    <a className="holder" href={formatAddress({ ...home, ...placeOf(holder) })}>
       <div className="clip">
         {holder
           ? holder.kind === 'eval'
@@ -90,6 +83,15 @@ function Holder() {
       {queued > 0 ? <div className="faint">{formatCount(queued)} in the queue</div> : null}
     </a>
   );
+}
+
+/** Where what runs can be seen: the run, or the canvas with the graph that plays. */
+function placeOf(
+  holder: { readonly kind: 'canvas' | 'eval'; readonly id: string } | null,
+): Pick<Address, 'page'> & Partial<Address> {
+  if (!holder) return { page: 'history' };
+  if (holder.kind === 'eval') return { page: 'evaluate', run: holder.id };
+  return { page: 'canvas', graph: holder.id || 'new' };
 }
 
 function Connection() {

@@ -1,5 +1,5 @@
-// What everything on the canvas shares: the editor, the node types known now, and what Play tells.
-import { createContext, useContext, type ReactNode } from 'react';
+// What everything on the canvas shares: the editor, the node types known now, and what fires.
+import { createContext, useContext, useState, type ReactNode } from 'react';
 import { useStore } from 'zustand';
 import type { PlayedNode } from '#contract/play.ts';
 import type { GraphDefinition } from '#contract/graph.ts';
@@ -7,12 +7,17 @@ import type { NodeManifest } from '#contract/nodeset.ts';
 import type { Editor, EditorState } from '../../canvas-model/editor.ts';
 import { levelAt } from '../../canvas-model/levels.ts';
 import { playedAt, type PlayState } from '../../canvas-model/play-state.ts';
-import type { PlayFeed, ViewerContent } from './play-feed.ts';
+import { useDebounced } from '../../ui/use-debounced.ts';
+import { useLoad } from '../../ui/use-request.ts';
+import type { NodeDetail } from '../../canvas-model/drawn-value.ts';
+import type { FiringSource, ViewerContent } from './firing-source.ts';
 
 export interface CanvasParts {
   readonly editor: Editor;
-  readonly play: PlayFeed;
+  readonly play: FiringSource;
   readonly types: ReadonlyMap<string, NodeManifest>;
+  /** A recorded episode: looked at, not changed. */
+  readonly isReadOnly: boolean;
 }
 
 const CanvasContext = createContext<CanvasParts | null>(null);
@@ -60,4 +65,26 @@ export function usePlayed(id: string, isComposite: boolean): PlayedNode | undefi
 
 export function useViewer(flatId: string): ViewerContent | undefined {
   return useStore(useCanvas().play.viewers, (viewers) => viewers.get(flatId));
+}
+
+export interface ShownDetail {
+  /** False before the node fired, as far as the canvas knows. */
+  readonly isKnown: boolean;
+  readonly detail: NodeDetail | null;
+}
+
+const nothingShown = { nodeId: '', detail: null as NodeDetail | null };
+const settleMs = 100;
+
+/** What a node of the flat graph received and gave last. While the next values are read, those before stay. */
+export function useNodeDetail(nodeId: string | null): ShownDetail {
+  const { play } = useCanvas();
+  const moment = usePlay((state) => (nodeId === null ? null : play.momentOf(state, nodeId)));
+  const settled = useDebounced(moment === null ? null : `${nodeId ?? ''} ${moment}`, settleMs);
+  const { value, isLoading } = useLoad(settled, (signal) => play.detail(nodeId ?? '', signal));
+  const [held, setHeld] = useState(nothingShown);
+  if (settled !== null && !isLoading && nodeId !== null && (value !== held.detail || held.nodeId !== nodeId))
+    setHeld({ nodeId, detail: value });
+  const isKnown = moment !== null;
+  return { isKnown, detail: isKnown && held.nodeId === nodeId ? held.detail : null };
 }

@@ -1,4 +1,4 @@
-// Canvas: the graph the address names, or the list of graphs to open. The editor itself is loaded when it is needed.
+// Canvas: the graph or the run the address names, or the list of graphs to open. What draws is loaded when it is needed.
 import { FilePlus2, FileUp } from 'lucide-react';
 import { lazy, Suspense, useEffect, useRef, useState, type DragEvent } from 'react';
 import type { NodeManifest } from '#contract/nodeset.ts';
@@ -10,6 +10,7 @@ import { useAction, useLoad, type Loaded } from '../../ui/use-request.ts';
 import { useNodeTypes } from './use-node-types.ts';
 import { openGraph, openNewGraph, type OpenGraph } from './open-graph.ts';
 
+const RunOnCanvas = lazy(async () => ({ default: (await import('./run-on-canvas.tsx')).RunOnCanvas }));
 const GraphEditor = lazy(async () => ({ default: (await import('./graph-editor.tsx')).GraphEditor }));
 
 /** The address of a graph that has no file yet. */
@@ -18,7 +19,7 @@ const greatestFileBytes = 8 * 1024 * 1024;
 
 export function CanvasPage() {
   const { client, navigation } = useStudio();
-  const { graph } = useAddress();
+  const { graph, run, episode } = useAddress();
   const importing = useAction();
   const [isDropping, setDropping] = useState(false);
   const takeFile = (file: File): void =>
@@ -57,7 +58,15 @@ export function CanvasPage() {
           </button>
         </ErrorCallout>
       ) : null}
-      {graph === null ? <GraphList onFile={takeFile} /> : <OpenedGraph key={graph} graph={graph} />}
+      {run !== null ? (
+        <Suspense fallback={waiting}>
+          <RunOnCanvas key={run} runId={run} ordinal={episode} />
+        </Suspense>
+      ) : graph === null ? (
+        <GraphList onFile={takeFile} />
+      ) : (
+        <OpenedGraph key={graph} graph={graph} />
+      )}
     </div>
   );
 }
@@ -129,6 +138,12 @@ function OpenedGraph({ graph }: { readonly graph: string }) {
   return <OpenedBody graph={graph} opened={opened} types={types} typesError={error} />;
 }
 
+const waiting = (
+  <div className="canvas-list">
+    <Skeleton lines={6} label="Opening the graph" />
+  </div>
+);
+
 interface OpenedBodyProps {
   readonly graph: string;
   readonly opened: Loaded<OpenGraph>;
@@ -154,11 +169,6 @@ function OpenedBody({ graph, opened, types, typesError }: OpenedBodyProps) {
         </div>
       </>
     );
-  const waiting = (
-    <div className="canvas-list">
-      <Skeleton lines={6} label="Opening the graph" />
-    </div>
-  );
   if (!opened.value || !types) return waiting;
   return (
     <Suspense fallback={waiting}>

@@ -5,7 +5,7 @@ import type { PanelInfo } from '#contract/nodeset.ts';
 import { useStudio } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { useAction, useLoad } from '../../ui/use-request.ts';
-import { useCanvas, useEditorState } from './canvas-context.tsx';
+import { useEditorState } from './canvas-context.tsx';
 import type { PlayControls } from './use-play.ts';
 
 export function EnvPanel({ controls }: { readonly controls: PlayControls }) {
@@ -80,7 +80,6 @@ interface PanelProps {
 
 function Panel({ panel, isBusy, controls }: PanelProps) {
   const { client } = useStudio();
-  const { play } = useCanvas();
   const asking = useAction();
   const { nodeset, info, state } = panel;
   const act = (action: PanelInfo['actions'][number]): void => {
@@ -96,7 +95,7 @@ function Panel({ panel, isBusy, controls }: PanelProps) {
       case 'signal':
       case 'none':
         asking.run(async () =>
-          play.take(await client.request('panel.action', { nodeset, name: action.name })),
+          controls.take(await client.request('panel.action', { nodeset, name: action.name })),
         );
     }
   };
@@ -121,7 +120,7 @@ function Panel({ panel, isBusy, controls }: PanelProps) {
           isDisabled={isBusy || asking.isBusy}
           onChange={(value) =>
             asking.run(async () =>
-              play.take(await client.request('panel.field', { nodeset, name: field.name, value })),
+              controls.take(await client.request('panel.field', { nodeset, name: field.name, value })),
             )
           }
         />

@@ -1,16 +1,15 @@
 // One open graph: its bar, the list of nodes, the drawing, what is selected, and what is wrong with it.
 import '@xyflow/react/dist/base.css';
 import { ReactFlowProvider } from '@xyflow/react';
-import { ChevronRight, Columns3, Maximize, Redo2, Search, Undo2, Workflow, X } from 'lucide-react';
+import { Columns3, Maximize, Redo2, Search, Undo2, Workflow, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { NodeManifest } from '#contract/nodeset.ts';
-import { formatAddress, home } from '../../store/address.ts';
 import { useCommand, useStudio } from '../../store/use-studio.tsx';
 import { ActionMenu } from '../../ui/action-menu.tsx';
 import { ErrorCallout, Warning } from '../../ui/error-callout.tsx';
 import { Tip } from '../../ui/tip.tsx';
 import { isDirty, type Editor } from '../../canvas-model/editor.ts';
-import { levelAt, nodeName } from '../../canvas-model/levels.ts';
+import { Breadcrumbs } from './breadcrumbs.tsx';
 import { CanvasProvider, useCanvas, useEditorState, usePlay } from './canvas-context.tsx';
 import { DifferenceDialog } from './difference-dialog.tsx';
 import { EnvPanel } from './env-panel.tsx';
@@ -23,6 +22,7 @@ import { PlayFeed } from './play-feed.ts';
 import { SaveDialog } from './save-dialog.tsx';
 import { useCanvasCommands } from './use-canvas-commands.ts';
 import { useDraftKeeper } from './use-draft-keeper.ts';
+import { useLevelInAddress } from './use-level-in-address.ts';
 import { usePlayControls } from './use-play.ts';
 import { useSave, type Saving } from './use-save.ts';
 import { useValidation } from './use-validation.ts';
@@ -40,20 +40,26 @@ export function GraphEditor({ editor, types, recovered }: GraphEditorProps) {
   const [play] = useState(() => new PlayFeed(client));
   useEffect(() => play.start(), [play]);
   return (
-    <CanvasProvider parts={{ editor, types, play }}>
+    <CanvasProvider parts={{ editor, types, play, isReadOnly: false }}>
       <ReactFlowProvider>
-        <EditorBody recovered={recovered} />
+        <EditorBody recovered={recovered} feed={play} />
       </ReactFlowProvider>
     </CanvasProvider>
   );
 }
 
-function EditorBody({ recovered }: { readonly recovered: string | null }) {
+interface EditorBodyProps {
+  readonly recovered: string | null;
+  readonly feed: PlayFeed;
+}
+
+function EditorBody({ recovered, feed }: EditorBodyProps) {
   const { editor } = useCanvas();
   const saving = useSave();
   const isDraftKept = useDraftKeeper();
   const validation = useValidation();
-  const controls = usePlayControls(validation);
+  const controls = usePlayControls(feed, validation);
+  useLevelInAddress();
   const [overlay, setOverlay] = useState<'none' | 'find' | 'differences'>('none');
   const [notice, setNotice] = useState(recovered);
   const [isWide, setWide] = useState(false);
@@ -149,7 +155,7 @@ function EditorHead({ saving, onFind, onDifferences, onLayOut, isWide, onWide }:
   return (
     <header className="page-head canvas-head">
       <div className="title grow">
-        <Breadcrumbs />
+        <Breadcrumbs>{saved.isLibrary ? <span className="chip">ships with the app</span> : null}</Breadcrumbs>
       </div>
       <span className="small muted dirty-mark">{dirty || saved.ref === null ? '● Not saved' : 'Saved'}</span>
       <Tip text={past.length > 0 ? `Undo: ${past.at(-1)?.label ?? ''}` : 'Undo'} command="canvas.undo">
@@ -237,41 +243,6 @@ function EditorHead({ saving, onFind, onDifferences, onLayOut, isWide, onWide }:
         ]}
       />
     </header>
-  );
-}
-
-function Breadcrumbs() {
-  const { editor } = useCanvas();
-  const saved = useEditorState((state) => state.saved);
-  const path = useEditorState((state) => state.path);
-  const root = useEditorState((state) => state.history.root);
-  const names = path.map((id, index) => {
-    const outer = levelAt(root, path.slice(0, index));
-    return nodeName(outer?.nodes.find((node) => node.id === id) ?? { id, label: '' });
-  });
-  return (
-    <nav className="breadcrumbs" aria-label="Levels">
-      <a href={formatAddress({ ...home, page: 'canvas' })}>Canvas</a>
-      <ChevronRight size={13} className="faint" aria-hidden="true" />
-      <h1 className="clip">
-        {path.length === 0 ? (
-          saved.name
-        ) : (
-          <button type="button" className="crumb" onClick={() => editor.open([])}>
-            {saved.name}
-          </button>
-        )}
-      </h1>
-      {saved.isLibrary ? <span className="chip">ships with the app</span> : null}
-      {names.map((name, index) => (
-        <span className="row" key={path.slice(0, index + 1).join(' ')}>
-          <ChevronRight size={13} className="faint" aria-hidden="true" />
-          <button type="button" className="crumb" onClick={() => editor.open(path.slice(0, index + 1))}>
-            {name}
-          </button>
-        </span>
-      ))}
-    </nav>
   );
 }
 

@@ -1,10 +1,7 @@
 // What the selected node received and gave when it fired last, its inner log, and its error.
-import { useStudio } from '../../store/use-studio.tsx';
-import { useDebounced } from '../../ui/use-debounced.ts';
-import { useLoad } from '../../ui/use-request.ts';
 import { TextBlock } from '../../ui/text-block.tsx';
-import type { ShownValue } from '#contract/play.ts';
-import { usePlay } from './canvas-context.tsx';
+import type { DrawnValue } from '../../canvas-model/drawn-value.ts';
+import { useNodeDetail } from './canvas-context.tsx';
 import { formatMs } from './format-ms.ts';
 import { ShownValueView } from './shown-value.tsx';
 
@@ -13,17 +10,10 @@ export interface NodeValuesProps {
   readonly isComposite: boolean;
 }
 
-const settleMs = 100;
-
 export function NodeValues({ flatId, isComposite }: NodeValuesProps) {
-  const { client } = useStudio();
-  const played = usePlay((state) => state.nodes.get(flatId));
-  const execution = usePlay((state) => state.view?.executionId ?? '');
-  const key = played && !isComposite ? `${execution} ${flatId} ${played.firings}` : null;
-  const settled = useDebounced(key, settleMs);
-  const { value } = useLoad(settled, (signal) => client.request('play.node', { nodeId: flatId }, signal));
-  if (!played || !value) return null;
-  const { node } = value;
+  const { detail } = useNodeDetail(isComposite ? null : flatId);
+  if (!detail) return null;
+  const { node } = detail;
   return (
     <section className="stack node-values" aria-label="Last firing">
       <h3>Last firing</h3>
@@ -38,10 +28,10 @@ export function NodeValues({ flatId, isComposite }: NodeValuesProps) {
       ) : null}
       <Values
         title="Received"
-        values={value.inputs.map(({ port, value: shown }) => ({ name: port, shown }))}
+        values={detail.inputs.map(({ port, value: shown }) => ({ name: port, shown }))}
       />
-      <Values title="Gave" values={value.outputs.map(({ port, value: shown }) => ({ name: port, shown }))} />
-      <Values title="Inner log" values={value.log.map(({ key: name, value: shown }) => ({ name, shown }))} />
+      <Values title="Gave" values={detail.outputs.map(({ port, value: shown }) => ({ name: port, shown }))} />
+      <Values title="Inner log" values={detail.log.map(({ key: name, value: shown }) => ({ name, shown }))} />
     </section>
   );
 }
@@ -51,7 +41,7 @@ function Values({
   values,
 }: {
   readonly title: string;
-  readonly values: readonly { readonly name: string; readonly shown: ShownValue }[];
+  readonly values: readonly { readonly name: string; readonly shown: DrawnValue }[];
 }) {
   if (values.length === 0) return null;
   return (

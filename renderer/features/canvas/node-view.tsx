@@ -2,16 +2,18 @@
 import { Handle, Position, type NodeProps } from '@xyflow/react';
 import { CircleX, Layers, LoaderCircle, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
+import type { PlayedNode } from '#contract/play.ts';
 import type { Handle as GraphHandle } from '../../canvas-model/handles.ts';
 import { flatId, nodeName } from '../../canvas-model/levels.ts';
 import { newPortHandle } from '../../canvas-model/node-commands.ts';
 import { useEditorState, usePlayed, useViewer } from './canvas-context.tsx';
-import { grantHandle, wireClass, type GraphFlowNode } from './flow-model.ts';
+import { grantHandle, rowsOf, wireClass, type GraphFlowNode } from './flow-model.ts';
 import { formatMs } from './format-ms.ts';
+import { useIsPlain } from './plain-context.ts';
 import { ViewerBody } from './viewers.tsx';
 
-export const NodeView = memo(function NodeView({ data, selected }: NodeProps<GraphFlowNode>) {
-  const { node, handles, manifest, takesPorts, takesGrants } = data;
+export const NodeView = memo(function NodeView({ data, selected, height }: NodeProps<GraphFlowNode>) {
+  const { node, manifest } = data;
   const isComposite = node.subgraph != null;
   const isUnknown = !manifest && !isComposite;
   const played = usePlayed(node.id, isComposite);
@@ -23,12 +25,41 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Gra
         ? 'fired'
         : 'quiet';
   const isViewer = manifest?.kind === 'viewer';
-  const outputs = handles.outputs;
-  const rows = Math.max(handles.inputs.length + (takesPorts ? 1 : 0), outputs.length);
+  const isPlain = useIsPlain() && !isViewer;
+  const className = `node ${state}${selected ? ' selected' : ''}${isUnknown ? ' unknown' : ''}${isViewer ? ' viewer' : ''}`;
+  if (isPlain)
+    return (
+      <div className={`${className} plain`} style={{ height }}>
+        <span className="node-title">{nodeName(node)}</span>
+      </div>
+    );
   return (
-    <div
-      className={`node ${state}${selected ? ' selected' : ''}${isUnknown ? ' unknown' : ''}${isViewer ? ' viewer' : ''}`}
-    >
+    <div className={className}>
+      <NodeFace data={data} state={state} played={played} />
+      {isUnknown ? <div className="node-note clip">{node.type} is not known here</div> : null}
+      {isViewer ? <ViewerPart node={node} config={{ ...manifest?.defaultConfig, ...node.config }} /> : null}
+      {played?.error ? (
+        <div className="node-error" title={played.error}>
+          {played.error}
+        </div>
+      ) : null}
+    </div>
+  );
+});
+
+interface NodeFaceProps {
+  readonly data: GraphFlowNode['data'];
+  readonly state: 'failed' | 'firing' | 'fired' | 'quiet';
+  readonly played: PlayedNode | undefined;
+}
+
+/** Name, what Play says, and the ports. */
+function NodeFace({ data, state, played }: NodeFaceProps) {
+  const { node, handles, manifest, takesPorts, takesGrants } = data;
+  const { inputs, outputs } = handles;
+  const isComposite = node.subgraph != null;
+  return (
+    <>
       {takesGrants ? (
         <Handle
           type="target"
@@ -41,7 +72,7 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Gra
       <div className="node-main">
         <div className="node-head" title={manifest?.description || node.type}>
           {isComposite ? <Layers size={13} aria-label="Composite" /> : null}
-          {isUnknown ? <TriangleAlert size={13} aria-label="Unknown type" /> : null}
+          {manifest || isComposite ? null : <TriangleAlert size={13} aria-label="Unknown type" />}
           <span className="node-title clip grow">{nodeName(node)}</span>
           {state === 'failed' ? <CircleX size={13} className="bad" aria-label="Failed" /> : null}
           {state === 'firing' ? <LoaderCircle size={13} className="busy" aria-label="Firing" /> : null}
@@ -51,10 +82,10 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Gra
           {played ? <span className="node-count">×{played.firings}</span> : null}
         </div>
         <div className="node-ports">
-          {Array.from({ length: rows }, (_item, row) => {
-            const input = handles.inputs[row];
+          {Array.from({ length: rowsOf(handles, takesPorts) }, (_item, row) => {
+            const input = inputs[row];
             const output = outputs[row];
-            const isNew = takesPorts && row === handles.inputs.length;
+            const isNew = takesPorts && row === inputs.length;
             return (
               <div className="port-row" key={`${input?.name ?? (isNew ? '+' : '')} ${output?.name ?? ''}`}>
                 {input ? <Port handle={input} side="in" /> : isNew ? <NewPort /> : <span />}
@@ -64,16 +95,9 @@ export const NodeView = memo(function NodeView({ data, selected }: NodeProps<Gra
           })}
         </div>
       </div>
-      {isUnknown ? <div className="node-note">{node.type} is not known here</div> : null}
-      {isViewer ? <ViewerPart node={node} config={{ ...manifest?.defaultConfig, ...node.config }} /> : null}
-      {played?.error ? (
-        <div className="node-error" title={played.error}>
-          {played.error}
-        </div>
-      ) : null}
-    </div>
+    </>
   );
-});
+}
 
 interface ViewerPartProps {
   readonly node: { readonly id: string; readonly type: string };

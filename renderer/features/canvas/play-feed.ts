@@ -2,8 +2,9 @@
 // can see it. Everything kept is bounded.
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { RequestInput } from '#contract/api.ts';
-import type { PlayView, ShownValue, ViewerFrame } from '#contract/play.ts';
+import type { PlayView, ViewerFrame } from '#contract/play.ts';
 import type { Client } from '../../api/client.ts';
+import type { NodeDetail } from '../../canvas-model/drawn-value.ts';
 import {
   noPlay,
   withFirings,
@@ -11,24 +12,8 @@ import {
   withView,
   type PlayState,
 } from '../../canvas-model/play-state.ts';
+import { accumulating, keptEntries, type FiringSource, type ViewerMap } from './firing-source.ts';
 
-export interface ViewerEntry {
-  readonly step: number;
-  readonly fields: readonly { readonly port: string; readonly value: ShownValue }[];
-}
-
-export interface ViewerContent {
-  readonly nodeType: string;
-  readonly version: number;
-  /** Oldest first; one for viewers that show only the latest. */
-  readonly entries: readonly ViewerEntry[];
-  readonly dropped: number;
-}
-
-type ViewerMap = ReadonlyMap<string, ViewerContent>;
-
-const accumulating: ReadonlySet<string> = new Set(['textScroll', 'actionLog', 'trajectoryViewer']);
-const keptEntries = 2000;
 const greatestRate = 1000 / 20;
 
 /** Which graph the canvas shows: what plays another one is not drawn on it. */
@@ -37,7 +22,7 @@ export interface PlayedGraph {
   readonly ref: string | null;
 }
 
-export class PlayFeed {
+export class PlayFeed implements FiringSource {
   readonly store: StoreApi<PlayState> = createStore<PlayState>(() => noPlay);
   readonly viewers: StoreApi<ViewerMap> = createStore<ViewerMap>(() => new Map());
   readonly #client: Client;
@@ -82,6 +67,14 @@ export class PlayFeed {
       // The state of the line says it; the next event or gap asks again.
     }
   }
+
+  readonly momentOf = (state: PlayState, nodeId: string): string | null => {
+    const played = state.nodes.get(nodeId);
+    return played ? `${state.view?.executionId ?? ''} ${played.firings}` : null;
+  };
+
+  readonly detail = (nodeId: string, signal: AbortSignal): Promise<NodeDetail | null> =>
+    this.#client.request('play.node', { nodeId }, signal);
 
   take(view: PlayView): void {
     this.#apply((state) => withView(state, view));

@@ -1,14 +1,27 @@
 // One value as it is drawn anywhere: in viewers, on wires, in the inspector.
-import type { ShownValue } from '#contract/play.ts';
+import type { DrawnValue } from '../../canvas-model/drawn-value.ts';
+import { assetUrl } from '../../ui/asset-url.ts';
 import { PointCloud } from './point-cloud.tsx';
 
-export function ShownValueView({ value, label }: { readonly value: ShownValue; readonly label: string }) {
+export function ShownValueView({ value, label }: { readonly value: DrawnValue; readonly label: string }) {
   switch (value.kind) {
     case 'image':
       return (
         <figure className="shown-image">
           <img
             src={`data:${value.mimeType};base64,${value.base64}`}
+            alt={`${label}, ${value.note}`}
+            width={value.width}
+            height={value.height}
+          />
+          <figcaption className="faint">{value.note}</figcaption>
+        </figure>
+      );
+    case 'picture':
+      return (
+        <figure className="shown-image">
+          <img
+            src={assetUrl(value.address)}
             alt={`${label}, ${value.note}`}
             width={value.width}
             height={value.height}

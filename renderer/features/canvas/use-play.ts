@@ -4,6 +4,7 @@ import type { PlayView } from '#contract/play.ts';
 import { useStudio, useStudioState } from '../../store/use-studio.tsx';
 import { useAction, type Action } from '../../ui/use-request.ts';
 import { useCanvas, useEditorState, usePlay } from './canvas-context.tsx';
+import type { PlayFeed } from './play-feed.ts';
 import type { Validation } from './use-validation.ts';
 
 export interface PlaySettings {
@@ -29,13 +30,15 @@ export interface PlayControls {
   readonly restore: (step: number) => void;
   readonly prepare: () => void;
   readonly release: () => void;
+  /** A newer view, from an answer about a panel. */
+  readonly take: (view: PlayView) => void;
 }
 
 const live: ReadonlySet<string> = new Set(['preparing', 'running', 'paused', 'stopping']);
 
-export function usePlayControls(validation: Validation): PlayControls {
+export function usePlayControls(feed: PlayFeed, validation: Validation): PlayControls {
   const { client } = useStudio();
-  const { editor, play: feed } = useCanvas();
+  const { editor } = useCanvas();
   const view = usePlay((state) => state.view);
   const saved = useEditorState((state) => state.saved);
   const isEmpty = useEditorState((state) => state.history.root.nodes.length === 0);
@@ -90,6 +93,7 @@ export function usePlayControls(validation: Validation): PlayControls {
         }),
       ),
     release: () => take(() => client.request('play.release', {})),
+    take: (newer) => feed.take(newer),
   };
 }
 

@@ -1,7 +1,7 @@
 // What viewers show: the latest image or text, every line of a log, the path walked so far.
 import { useEffect, useMemo, useRef, type ReactNode } from 'react';
-import type { ShownValue } from '#contract/play.ts';
-import type { ViewerContent, ViewerEntry } from './play-feed.ts';
+import type { DrawnValue } from '../../canvas-model/drawn-value.ts';
+import type { ViewerContent, ViewerEntry } from './firing-source.ts';
 import { ShownValueView } from './shown-value.tsx';
 
 export interface ViewerBodyProps {
@@ -79,7 +79,7 @@ function lineOf({ fields }: ViewerEntry): ReactNode {
   return fields.map(({ value }) => textOf(value)).join(' · ');
 }
 
-function textOf(value: ShownValue): string {
+function textOf(value: DrawnValue): string {
   switch (value.kind) {
     case 'text':
       return value.text;
@@ -92,6 +92,7 @@ function textOf(value: ShownValue): string {
     case 'pose':
       return value.position.map((number) => number.toFixed(2)).join(', ');
     case 'image':
+    case 'picture':
       return `image ${value.note}`;
     case 'points':
       return `${value.count} points`;

@@ -1,6 +1,8 @@
 // Watching: one recorded episode or two in step, what the nodes did beside them, playback below.
+import { Workflow } from 'lucide-react';
 import { useState } from 'react';
 import type { OpenedRecording } from '#contract/replay.ts';
+import { formatAddress, home } from '../../store/address.ts';
 import { useAddress, useStudio } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { Segments } from '../../ui/field.tsx';
@@ -86,6 +88,20 @@ function Opened({ first, second, opened, player }: OpenedProps) {
       <div className="player-tools row">
         <BesidePicker opened={opened} isBeside={second.place !== null} />
         <span className="grow" />
+        <a
+          className="button"
+          href={formatAddress({
+            ...home,
+            page: 'canvas',
+            run: opened.runId,
+            episode: opened.ordinal,
+            attempt: first.place?.attempt ?? null,
+            step,
+          })}
+        >
+          <Workflow size={13} aria-hidden="true" />
+          Open on the canvas
+        </a>
         {menu}
       </div>
       {strip}

@@ -6,7 +6,7 @@ import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { formatBytes, formatCount, formatMetricValue } from '../../ui/format.ts';
 import { TextBlock } from '../../ui/text-block.tsx';
 import { useLoad } from '../../ui/use-request.ts';
-import { assetUrl } from './asset-url.ts';
+import { assetUrl } from '../../ui/asset-url.ts';
 
 const shortText = 80;
 

@@ -5,7 +5,7 @@ import { formatAddress, home } from '../../store/address.ts';
 import { formatCount, formatMetricValue, formatWord } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
 import { ErrorCallout, Warning } from '../../ui/error-callout.tsx';
-import { assetUrl } from './asset-url.ts';
+import { assetUrl } from '../../ui/asset-url.ts';
 import { DepthColours, DepthLegend } from './depth-colours.tsx';
 import { EpisodeMap } from './episode-map.tsx';
 import { stepWithin } from './playback.ts';

@@ -1,6 +1,6 @@
 // A recording as a video, made here: frames are drawn on a canvas at the pace of the player and taken by the browser's
 // own recorder. Two recordings stand side by side.
-import { assetUrl } from './asset-url.ts';
+import { assetUrl } from '../../ui/asset-url.ts';
 import { depthFilterId } from './depth-colours.tsx';
 import { stepMs } from './playback.ts';
 import { fitText, layoutOf, type VideoLayout } from './video-layout.ts';

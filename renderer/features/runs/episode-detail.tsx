@@ -1,5 +1,5 @@
 // The open episode: result, metrics, error with its last words, every attempt, and the raw record.
-import { ChevronLeft, ChevronRight, CirclePlay, RotateCcw, X } from 'lucide-react';
+import { ChevronLeft, ChevronRight, CirclePlay, RotateCcw, Workflow, X } from 'lucide-react';
 import { useState } from 'react';
 import type { MetricDefinition } from '#contract/nodeset.ts';
 import type { EpisodeAttempt, EpisodeRow } from '#contract/run.ts';
@@ -84,6 +84,13 @@ export function EpisodeDetail({ session, state, ordinal, row, onStep, onClose }:
           >
             <CirclePlay size={13} aria-hidden="true" />
             Open replay
+          </a>
+          <a
+            className="button"
+            href={formatAddress({ ...home, page: 'canvas', run: session.runId, episode: ordinal })}
+          >
+            <Workflow size={13} aria-hidden="true" />
+            Open on the canvas
           </a>
           <button
             type="button"
@@ -188,6 +195,10 @@ export function Clamped({ text }: { readonly text: string }) {
 function Attempt({ attempt }: { readonly attempt: EpisodeAttempt }) {
   const raw = JSON.stringify(attempt, null, 2);
   const { error } = attempt;
+  // The error of the attempt is that of the node it failed in.
+  const nodeErrors = attempt.nodeErrors.filter(
+    ({ message, step }) => step !== error?.scope.step || !error.message.includes(message),
+  );
   return (
     <section className="attempt" aria-label={`Attempt ${attempt.attempt}`}>
       <div className="row spread">
@@ -218,9 +229,9 @@ function Attempt({ attempt }: { readonly attempt: EpisodeAttempt }) {
           ) : null}
         </div>
       ) : null}
-      {attempt.nodeErrors.length > 0 ? (
+      {nodeErrors.length > 0 ? (
         <ul className="small">
-          {attempt.nodeErrors.map((nodeError) => (
+          {nodeErrors.map((nodeError) => (
             <li key={`${nodeError.step} ${nodeError.nodePath} ${nodeError.message}`}>
               Step {nodeError.step}, <code>{nodeError.nodePath}</code>: {nodeError.message}
             </li>
