@@ -1,4 +1,5 @@
 // Requests to services, one line each where possible. Shapes are the contract's, decisions the services'.
+import type { AgentCanvasRuns } from './agentcanvas-runs.ts';
 import os from 'node:os';
 import { StudioError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
@@ -50,6 +51,8 @@ export interface HandlerServices {
   readonly recordings: Pick<Recordings, 'frame'>;
   /** Long work over run folders, in a thread of its own. */
   readonly bulk: Pick<BulkWork, 'run'>;
+  /** Null when nothing may be written. */
+  readonly agentCanvasRuns: AgentCanvasRuns | null;
   readonly feed: EventFeed;
   readonly openFolder: ((folder: string) => Promise<void>) | undefined;
   readonly settings: () => Settings;

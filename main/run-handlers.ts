@@ -63,9 +63,10 @@ export async function startRun(
 
 type TableRequests = 'runs.list' | 'runs.get' | 'runs.episodes' | 'runs.attempts' | 'runs.export';
 
-function tableHandlers({ store, runs }: HandlerServices): Pick<Handlers, TableRequests> {
+function tableHandlers({ store, runs, agentCanvasRuns }: HandlerServices): Pick<Handlers, TableRequests> {
   return {
     'runs.list': async ({ offset, limit, search, statuses, sort }) => {
+      await agentCanvasRuns?.beforeListing();
       const known = statuses.map((status) => runStatus.parse(status));
       const { items, total } = await store.list({ offset, limit, search, statuses: known, sort: [sort] });
       return { rows: [...items], total };

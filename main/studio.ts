@@ -2,6 +2,7 @@
 // and nothing the studio started is alive after it is disposed.
 import os from 'node:os';
 import path from 'node:path';
+import { AgentCanvasRuns } from './agentcanvas-runs.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { silentLogger, type Logger } from './base/logger.ts';
 import { createRedactor, type Redactor } from './base/redactor.ts';
@@ -35,6 +36,7 @@ import { createRunId } from './store/run-id.ts';
 import type { RunStore } from './store/ports.ts';
 import { openRunStore } from './store/run-store.ts';
 import { userFolder } from './store/workspace.ts';
+import { readableGraph, tellImported } from './transfer-handlers.ts';
 import { openWorkspace, type WorkspaceAccess } from './workspace-access.ts';
 
 export interface StudioOptions {
@@ -86,7 +88,8 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
   const own = { host, openFolder, layout, access, readOnly, chat, pythonProbe: nodesets.probe };
   const hasKeyStore = options.keyCipher !== undefined;
   const media = await openMedia(opened);
-  const made = { library, runs, recordings, media, bulk, play, feed, replaceSettings };
+  const agentCanvasRuns = readOnly ? null : openAgentCanvasRuns(opened, parts, { bulk, feed });
+  const made = { agentCanvasRuns, library, runs, recordings, media, bulk, play, feed, replaceSettings };
   const handlers = createHandlers({ ...parts, ...own, ...made, hasKeyStore });
   const dispatcher = createDispatcher({ handlers, logger, redact: redactor.value });
   const resources = stack.move();
@@ -272,6 +275,23 @@ function createRunService(
         batching: config.batching,
         limits: { batchMs: shared.settings().deadlines.batchSec * 1000 },
       }),
+  });
+}
+
+function openAgentCanvasRuns(
+  { clock, logger, access: { workspace } }: Opened,
+  { store, graphs }: SharedPorts,
+  { bulk, feed }: { readonly bulk: BulkWork; readonly feed: EventFeed },
+): AgentCanvasRuns {
+  return new AgentCanvasRuns({
+    store,
+    bulk,
+    clock,
+    logger,
+    runsFolder: workspace.runsFolder,
+    workspaceFolder: workspace.folder,
+    readableGraph: (text) => readableGraph(graphs, text),
+    onRun: (runId) => tellImported({ store, feed }, runId),
   });
 }
 

@@ -118,7 +118,7 @@ function shortName(source: string, upload: string | undefined): string {
 }
 
 /** A graph that this app cannot read is not kept with the run: it could never be shown. */
-function readableGraph(graphs: HandlerServices['graphs'], text: string | null): string | null {
+export function readableGraph(graphs: HandlerServices['graphs'], text: string | null): string | null {
   if (text === null) return null;
   try {
     graphs.parse(text);
@@ -128,7 +128,10 @@ function readableGraph(graphs: HandlerServices['graphs'], text: string | null): 
   }
 }
 
-async function tellImported({ store, feed }: HandlerServices, runId: string): Promise<void> {
+export async function tellImported(
+  { store, feed }: Pick<HandlerServices, 'store' | 'feed'>,
+  runId: string,
+): Promise<void> {
   const { items } = await store.list({ search: runId, limit: 10 });
   const item = items.find((candidate) => candidate.runId === runId);
   if (item) feed.publish('run.changed', { runId, item });

@@ -35,6 +35,7 @@ export async function recoverRuns(options: RecoveryOptions): Promise<RecoveryRep
   for (const { name, isFolder } of await fileSystem.listFolder(runsFolder)) {
     if (isFolder && name.startsWith(unfinishedPrefix)) await fileSystem.removeFolder(join(runsFolder, name));
     if (!isFolder || name.startsWith('.') || isOpen(name)) continue;
+    if (!(await holdsRun(fileSystem, join(runsFolder, name)))) continue;
     try {
       const found = await recoverRun(options, name);
       if (found?.torn) tornRuns.push(name);
@@ -46,6 +47,15 @@ export async function recoverRuns(options: RecoveryOptions): Promise<RecoveryRep
     }
   }
   return { interrupted, unreadable, tornRuns, ended };
+}
+
+/** Results of another program may lie among the runs; they are nobody's to recover. */
+async function holdsRun(fileSystem: FileSystemPort, folder: string): Promise<boolean> {
+  const isOthers = (await fileSystem.stat(join(folder, runFiles.summary))) !== undefined;
+  if (!isOthers) return true;
+  for (const name of [runFiles.record, runFiles.createdRecord])
+    if (await fileSystem.stat(join(folder, name))) return true;
+  return false;
 }
 
 /** Undefined when the run needs nothing. */
