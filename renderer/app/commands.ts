@@ -19,6 +19,7 @@ export type CommandId =
   | 'search.focus'
   | 'back'
   | 'theme.toggle'
+  | 'help.open'
   | `go.${Page}`
   | 'run.start'
   | 'run.stop'
@@ -68,7 +69,14 @@ export type CommandId =
   | 'canvas.play'
   | 'canvas.stepFiring'
   | 'canvas.stepIteration'
-  | 'canvas.stop';
+  | 'canvas.stop'
+  | 'canvas.firingBack'
+  | 'canvas.stepBack'
+  | 'canvas.stepForward'
+  | 'canvas.firstStep'
+  | 'canvas.lastStep'
+  | 'canvas.slower'
+  | 'canvas.faster';
 
 const global = (id: CommandId, title: string, ...keys: string[]): Command => ({
   id,
@@ -91,6 +99,7 @@ export const commands: readonly Command[] = [
   { ...global('search.focus', 'Search on this page', '/'), inPalette: false },
   { ...global('back', 'Back, close or let go of the selection', 'Escape'), inPalette: false },
   global('theme.toggle', 'Switch between light and dark', 'Shift+D'),
+  global('help.open', 'Help: open the documentation', 'F1'),
   global('go.evaluate', 'Go to Evaluate', 'G E'),
   global('go.history', 'Go to History', 'G H'),
   global('go.compare', 'Go to Compare', 'G C'),
@@ -147,6 +156,13 @@ export const commands: readonly Command[] = [
   scoped('canvas', 'canvas.stepFiring', 'Step one firing', 'N'),
   scoped('canvas', 'canvas.stepIteration', 'Step one iteration', 'Shift+N'),
   scoped('canvas', 'canvas.stop', 'Stop playing', 'Shift+X'),
+  scoped('canvas', 'canvas.firingBack', 'Recorded episode: one firing back', 'P'),
+  scoped('canvas', 'canvas.stepBack', 'Recorded episode: one step back', 'ArrowLeft'),
+  scoped('canvas', 'canvas.stepForward', 'Recorded episode: one step forward', 'ArrowRight'),
+  scoped('canvas', 'canvas.firstStep', 'Recorded episode: first step', 'Home'),
+  scoped('canvas', 'canvas.lastStep', 'Recorded episode: last step', 'End'),
+  scoped('canvas', 'canvas.slower', 'Recorded episode: slower', '['),
+  scoped('canvas', 'canvas.faster', 'Recorded episode: faster', ']'),
 ];
 
 export function commandOf(id: CommandId): Command {

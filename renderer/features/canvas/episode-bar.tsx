@@ -87,25 +87,32 @@ function Buttons({ episode }: { readonly episode: EpisodePlayer }) {
   useCommand('canvas.play', isEmpty ? null : episode.toggle);
   useCommand('canvas.stepFiring', isEmpty ? null : () => episode.moveFirings(1));
   useCommand('canvas.stepIteration', isEmpty ? null : () => episode.moveSteps(1));
-  useCommand('player.back', isEmpty ? null : () => episode.moveSteps(-1));
-  useCommand('player.forward', isEmpty ? null : () => episode.moveSteps(1));
-  useCommand('player.first', isEmpty ? null : () => episode.seek(0));
-  useCommand('player.last', isEmpty ? null : () => episode.seek(lastStep));
-  useCommand('player.slower', () => episode.changeSpeed(-1));
-  useCommand('player.faster', () => episode.changeSpeed(1));
+  useCommand('canvas.firingBack', isEmpty ? null : () => episode.moveFirings(-1));
+  useCommand('canvas.stepBack', isEmpty ? null : () => episode.moveSteps(-1));
+  useCommand('canvas.stepForward', isEmpty ? null : () => episode.moveSteps(1));
+  useCommand('canvas.firstStep', isEmpty ? null : () => episode.seek(0));
+  useCommand('canvas.lastStep', isEmpty ? null : () => episode.seek(lastStep));
+  useCommand('canvas.slower', () => episode.changeSpeed(-1));
+  useCommand('canvas.faster', () => episode.changeSpeed(1));
   const { isPlaying } = cursor;
   return (
     <span className="row tight">
-      <Press label="First step" command="player.first" icon={ChevronFirst} onClick={() => episode.seek(0)} />
+      <Press
+        label="First step"
+        command="canvas.firstStep"
+        icon={ChevronFirst}
+        onClick={() => episode.seek(0)}
+      />
       <Press
         label="One step back"
-        command="player.back"
+        command="canvas.stepBack"
         icon={SkipBack}
         isDisabled={cursor.step <= 0}
         onClick={() => episode.moveSteps(-1)}
       />
       <Press
         label="One firing back"
+        command="canvas.firingBack"
         icon={StepBack}
         isDisabled={isAtStart}
         onClick={() => episode.moveFirings(-1)}
@@ -125,14 +132,14 @@ function Buttons({ episode }: { readonly episode: EpisodePlayer }) {
       />
       <Press
         label="One step forward"
-        command="player.forward"
+        command="canvas.stepForward"
         icon={SkipForward}
         isDisabled={cursor.step >= lastStep}
         onClick={() => episode.moveSteps(1)}
       />
       <Press
         label="Last step"
-        command="player.last"
+        command="canvas.lastStep"
         icon={ChevronLast}
         onClick={() => episode.seek(lastStep)}
       />
@@ -142,7 +149,7 @@ function Buttons({ episode }: { readonly episode: EpisodePlayer }) {
 
 interface PressProps {
   readonly label: string;
-  readonly command?: CommandId;
+  readonly command: CommandId;
   readonly icon: LucideIcon;
   readonly isDisabled?: boolean;
   readonly onClick: () => void;
@@ -150,7 +157,7 @@ interface PressProps {
 
 function Press({ label, command, icon: Icon, isDisabled = false, onClick }: PressProps) {
   return (
-    <Tip text={label} {...(command && { command })}>
+    <Tip text={label} command={command}>
       <button
         type="button"
         className="button plain icon"
