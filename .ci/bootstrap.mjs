@@ -6,7 +6,7 @@ import { ensureInstalled } from './install.mjs';
 import { productNode, productEnvironment } from './product-node.mjs';
 
 const programs = {
-  start: { script: '.ci/start.mjs', build: ['engine', 'renderer', 'electron'] },
+  start: { script: '.ci/start.mjs', build: ['engine', 'renderer', 'electron', 'docs'] },
   cli: { script: 'dist/engine/cli.mjs', build: ['engine'] },
   test: { script: '.ci/test.mjs', build: [] },
   check: { script: '.ci/check.mjs', build: [] },
@@ -14,8 +14,8 @@ const programs = {
   reliability: { script: '.ci/reliability.mjs', build: ['engine'] },
   mutation: { script: '.ci/mutation.mjs', build: [] },
   docs: { script: '.ci/docs.mjs', build: [] },
-  e2e: { script: '.ci/e2e.mjs', build: ['engine', 'renderer', 'electron'] },
-  package: { script: '.ci/package.mjs', build: ['engine', 'renderer', 'electron'] },
+  e2e: { script: '.ci/e2e.mjs', build: ['engine', 'renderer', 'electron', 'docs'] },
+  package: { script: '.ci/package.mjs', build: ['engine', 'renderer', 'electron', 'docs'] },
 };
 
 const [name = '', ...rest] = process.argv.slice(2);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import process from 'node:process';
 import { build } from 'esbuild';
+import { buildDocs } from './docs.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => path.join(root, ...parts);
@@ -84,6 +85,13 @@ const targets = {
     async make() {
       if (!existsSync(at('renderer/index.html'))) return;
       await program(process.execPath, [at('node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn']);
+    },
+  },
+  docs: {
+    sources: ['docs', '.ci/docs.mjs'],
+    async make() {
+      // A start is not refused for a wrong link; the tests are.
+      await buildDocs({ onProblems: (problems) => console.error(problems.join('\n')) });
     },
   },
 };

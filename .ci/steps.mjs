@@ -25,7 +25,7 @@ export function checkSteps() {
       ],
       report: path.join(reports, 'unit.json'),
     },
-    { name: 'build', args: ['.ci/build.mjs', 'engine', 'renderer', 'electron'] },
+    { name: 'build', args: ['.ci/build.mjs', 'engine', 'renderer', 'electron', 'docs'] },
   ];
 }
 

@@ -7,7 +7,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { HostMedia } from '../main/hosts/engine.ts';
 import { isMediaPath } from '../main/hosts/web/media-routes.ts';
 import { securityHeaders } from '../main/hosts/web/replies.ts';
-import { contentTypeOf, resolveFile } from '../main/hosts/web/static-files.ts';
+import { contentTypeOf, publicFolder, resolveFile } from '../main/hosts/web/static-files.ts';
 import type { ElectronApi } from './electron-api.ts';
 
 /** Before the app is ready: the scheme behaves like https (origin, CSP, fetch), without service workers or CORS. */
@@ -42,7 +42,8 @@ async function answer(request: Request, { rendererFolder, media }: SchemeFiles):
   if (url.host !== 'agentcanvas') return empty(405);
   if (media && isMediaPath(url.pathname)) return answerMedia(request, media, url.pathname);
   if (request.method !== 'GET') return empty(405);
-  const file = await resolveFile(rendererFolder, url.pathname);
+  const { folder, urlPath } = publicFolder(rendererFolder, url.pathname);
+  const file = await resolveFile(folder, urlPath);
   if (file === null) return empty(404);
   return streamOf(file, { 'content-type': contentTypeOf(path.extname(file)) });
 }

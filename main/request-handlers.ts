@@ -1,6 +1,8 @@
 // Requests to services, one line each where possible. Shapes are the contract's, decisions the services'.
 import type { AgentCanvasRuns } from './agentcanvas-runs.ts';
+import { existsSync } from 'node:fs';
 import os from 'node:os';
+import path from 'node:path';
 import { StudioError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
 import type { Settings } from './contract/settings.ts';
@@ -138,7 +140,7 @@ function appInfo(services: HandlerServices): RequestOutput<'app.info'> {
     ],
     cores: os.availableParallelism(),
     memoryBytes: os.totalmem(),
-    docsUrl: null,
+    docsUrl: host !== 'cli' && existsSync(path.join(layout.renderer, '../docs/index.html')) ? '/docs/' : null,
   };
 }
 

@@ -1,6 +1,7 @@
 // The left rail: pages, what runs now, and the state of the line to the engine.
 import {
   ChartColumn,
+  CircleHelp,
   CirclePlay,
   Columns2,
   History,
@@ -44,11 +45,27 @@ export function Rail() {
           </a>
         </Tip>
       ))}
+      <HelpLink />
       <div className="foot">
         <Holder />
         <Connection />
       </div>
     </nav>
+  );
+}
+
+/** In the window the page itself goes there and back: it opens no other ones. */
+function HelpLink() {
+  const info = useStudioState((state) => state.info);
+  if (!info?.docsUrl) return null;
+  const elsewhere = info.host === 'electron' ? {} : { target: '_blank', rel: 'noreferrer' };
+  return (
+    <Tip text="Help" command="help.open">
+      <a href={info.docsUrl} {...elsewhere}>
+        <CircleHelp size={16} strokeWidth={1.75} aria-hidden="true" />
+        <span>Help</span>
+      </a>
+    </Tip>
   );
 }
 

@@ -17,6 +17,12 @@ export function useGlobalCommands(): void {
     setWorkspace({ settings: changed });
     void client.request('settings.set', { settings: changed }).catch(() => undefined); // Kept in this browser anyway.
   });
+  useCommand('help.open', () => {
+    const { info } = store.getState();
+    if (!info?.docsUrl) return;
+    if (info.host === 'electron') location.assign(info.docsUrl);
+    else window.open(info.docsUrl, '_blank', 'noreferrer');
+  });
   useCommand('search.focus', () => {
     document.querySelector<HTMLInputElement>('main input[type="search"]')?.focus();
   });

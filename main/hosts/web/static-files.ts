@@ -19,6 +19,8 @@ const types: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 };
 
+const docsPrefix = '/docs/';
+
 export function contentTypeOf(extension: string): string {
   return types[extension] ?? 'application/octet-stream';
 }
@@ -41,13 +43,31 @@ export async function resolveFile(folder: string, urlPath: string): Promise<stri
   return (await stat(file)).isFile() ? file : null;
 }
 
-export async function sendFile(response: ServerResponse, folder: string, urlPath: string): Promise<void> {
+/** The folder beside the interface that answers a path, and the path in it: `/docs/…` is the documentation. */
+export function publicFolder(
+  rendererFolder: string,
+  urlPath: string,
+): { readonly folder: string; readonly urlPath: string } {
+  if (!urlPath.startsWith(docsPrefix)) return { folder: rendererFolder, urlPath };
+  const inside = urlPath.slice(docsPrefix.length - 1);
+  const page = inside.endsWith('/') ? `${inside}index.html` : inside;
+  return { folder: path.join(path.dirname(rendererFolder), 'docs'), urlPath: page };
+}
+
+export async function sendFile(
+  response: ServerResponse,
+  rendererFolder: string,
+  asked: string,
+): Promise<void> {
+  const { folder, urlPath } = publicFolder(rendererFolder, asked);
   const file = await resolveFile(folder, urlPath);
   if (file === null) {
     const built = (await readFile(path.join(folder, 'index.html')).catch(() => null)) !== null;
     const message = built
       ? 'There is no such file.'
-      : 'The interface is not built. Run `npm start`, or `npm run -s build`.';
+      : folder === rendererFolder
+        ? 'The interface is not built. Run `npm start`, or `npm run -s build`.'
+        : 'The documentation is not built. Run `npm run docs`.';
     return sendJson(response, 404, {
       ok: false,
       error: { code: 'not_found', message, scope: {}, details: {} },
