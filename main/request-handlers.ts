@@ -26,6 +26,8 @@ import type { NodesetRegistry } from './nodeset/ports.ts';
 import { createPlayHandlers, createSaveHandlers } from './play-handlers.ts';
 import { createChatHandlers } from './chat-handlers.ts';
 import { createCompareHandlers } from './compare-handlers.ts';
+import { createRecoveryHandlers } from './recovery-handlers.ts';
+import type { RecoveryLog } from './recovery-log.ts';
 import { createReplayHandlers } from './replay-handlers.ts';
 import { createRunHandlers } from './run-handlers.ts';
 import type { BulkWork } from './store/bulk-work.ts';
@@ -59,6 +61,7 @@ export interface HandlerServices {
   readonly openFolder: ((folder: string) => Promise<void>) | undefined;
   readonly settings: () => Settings;
   readonly replaceSettings: (settings: Settings) => Promise<void>;
+  readonly recovery: RecoveryLog;
   readonly pythonProbe: PythonProbe;
   readonly chat: ChatService;
   /** Keys of model providers are encrypted by the host. */
@@ -85,6 +88,7 @@ export function createHandlers(services: HandlerServices): Handlers {
     ...createPlayHandlers(services),
     ...createSaveHandlers(services, writable),
     ...createChatHandlers(services.chat, writable),
+    ...createRecoveryHandlers(services),
     'settings.get': async () => ({ settings: settings(), path: access.workspace.settingsPath }),
     'settings.set': async ({ settings: next }) => {
       writable();

@@ -26,6 +26,7 @@ import type { ChatService, KeyCipher } from './llm/ports.ts';
 import { openLogFiles } from './log-files.ts';
 import { createMediaFiles, sweepUploads, type MediaFiles } from './media-files.ts';
 import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
+import { RecoveryLog } from './recovery-log.ts';
 import { createHandlers, type HostKind } from './request-handlers.ts';
 import { createRunProvenance } from './run-provenance.ts';
 import { atomicWrite } from './store/atomic-write.ts';
@@ -76,16 +77,16 @@ export interface Studio extends AsyncDisposable {
 export async function createStudio(options: StudioOptions): Promise<Studio> {
   await using stack = new AsyncDisposableStack();
   const { opened, nodesets, feed, bulk, library, parts, replaceSettings } = await openParts(options, stack);
-  const { redactor, chat } = opened;
+  const { redactor, chat, recovery } = opened;
   const { access, layout, readOnly, logger } = opened;
   const recordings = openRecordings(opened, feed, stack);
   const runs = stack.use(
     createRunService({ ...parts, holdQueue: options.holdQueue ?? false }, opened, { recordings, bulk }),
   );
-  if (!readOnly) await runs.recover();
+  if (!readOnly) recovery.addRuns(await runs.recover());
   const play = stack.use(new PlayService({ ...parts, hooks: createShellHookRunner(), chat }));
   const { host, openFolder } = options;
-  const own = { host, openFolder, layout, access, readOnly, chat, pythonProbe: nodesets.probe };
+  const own = { host, openFolder, layout, access, readOnly, chat, recovery, pythonProbe: nodesets.probe };
   const hasKeyStore = options.keyCipher !== undefined;
   const media = await openMedia(opened);
   const agentCanvasRuns = readOnly ? null : openAgentCanvasRuns(opened, parts, { bulk, feed });
@@ -131,7 +132,9 @@ async function openParts(options: StudioOptions, stack: AsyncDisposableStack): P
   for (const folder of options.trust ?? [])
     await access.trust.add(path.resolve(process.env['INIT_CWD'] ?? process.cwd(), folder));
   const feed = stack.use(new EventFeed(clock, redactor.value));
-  let settings = await readSettings(access, feed);
+  const recovery = new RecoveryLog();
+  if (access.lock?.staleOwner) recovery.addStaleOwner(access.lock.staleOwner);
+  let settings = await readSettings(access, { feed, recovery });
   const chat = stack.use(
     await openChat({
       clock,
@@ -142,7 +145,7 @@ async function openParts(options: StudioOptions, stack: AsyncDisposableStack): P
       environment: process.env,
     }),
   );
-  const opened = { clock, logger, layout, access, readOnly, redactor, chat };
+  const opened = { clock, logger, layout, access, readOnly, redactor, chat, recovery };
   const nodesets = stack.use(await openNodesets(opened, () => settings));
   const bulk = stack.use(createBulkThread(layout.bulkWorker));
   const store = stack.use(await openStore(opened, bulk));
@@ -186,6 +189,7 @@ interface Opened {
   readonly readOnly: boolean;
   readonly redactor: Redactor;
   readonly chat: ChatService;
+  readonly recovery: RecoveryLog;
 }
 
 function openNodesets(
@@ -214,7 +218,7 @@ function openNodesets(
   });
 }
 
-function openStore({ clock, logger, access, readOnly }: Opened, bulk: BulkWork): Promise<RunStore> {
+function openStore({ clock, logger, access, readOnly, recovery }: Opened, bulk: BulkWork): Promise<RunStore> {
   const { runsFolder, trashFolder, indexPath } = access.workspace;
   return openRunStore({
     fileSystem: nodeFileSystem,
@@ -225,6 +229,7 @@ function openStore({ clock, logger, access, readOnly }: Opened, bulk: BulkWork):
     runsFolder,
     trashFolder,
     indexPath,
+    onIndexDamage: (reason) => recovery.addIndex(reason),
   });
 }
 
@@ -319,13 +324,18 @@ function openRecordings(
   return stack.use(createRecordings({ fileSystem: nodeFileSystem, clock, logger, bulk, onNotice, redact }));
 }
 
-async function readSettings(access: WorkspaceAccess, feed: EventFeed): Promise<Settings> {
+async function readSettings(
+  access: WorkspaceAccess,
+  { feed, recovery }: { readonly feed: EventFeed; readonly recovery: RecoveryLog },
+): Promise<Settings> {
   const { value, problem } = await access.settings.read();
-  if (problem)
+  if (problem) {
+    recovery.addSettings(problem);
     feed.publish('notice', {
       level: 'warning',
       message: `The settings could not be read and the last good ones are used: ${problem}`,
       runId: null,
     });
+  }
   return value;
 }

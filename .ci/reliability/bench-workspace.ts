@@ -72,11 +72,20 @@ export interface JournalRow {
   readonly metrics: Readonly<Record<string, unknown>>;
 }
 
+/** Files have names in snake case. */
+interface StoredRow extends Omit<JournalRow, 'durationMs' | 'startedAt'> {
+  readonly duration_ms: number;
+  readonly started_at: string;
+}
+
 /** The rows on disk, as written: one line each, a checksum in front. A torn last line is left out. */
 export async function readJournal(folder: string, runId: string): Promise<readonly JournalRow[]> {
   const file = path.join(folder, 'outputs/eval_runs', runId, 'episodes.jsonl');
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line.slice(line.indexOf('{'))) as JournalRow);
+  return lines.map((line) => {
+    const row = JSON.parse(line.slice(line.indexOf('{'))) as StoredRow;
+    return { ...row, durationMs: row.duration_ms, startedAt: row.started_at };
+  });
 }
 
 /** What must not depend on how a run was carried out, by ordinal. */

@@ -34,14 +34,16 @@ interface Hunt {
 
 export async function run({ seed, scale, signal, log }: RowOptions): Promise<RowResult> {
   const kills = atScale(scale, 200, 6);
-  await using workspace = await createBenchWorkspace({ name: 'replica kills' });
+  // Chance may kill one worker three times in a row, which is no reason to give it up here.
+  const settings = { process_limits: { crash_budget: 100 } };
+  await using workspace = await createBenchWorkspace({ name: 'replica kills', settings });
   const environment = { ...workspace.environment, AC_WANDERER_PAUSE_MS: '15' };
   await using bench = await openStudio({ ...workspace, environment });
   const faults = new Faults();
   const calm = await bench.evaluate({ ...config, episodes: atScale(scale, 400, 60) });
   const calmRows = await readJournal(workspace.folder, calm.runId);
   // As many as 200 kills take; what is over when they are done is the end of the run.
-  const episodes = atScale(scale, 6000, 120);
+  const episodes = atScale(scale, 5000, 200);
   const { runId } = await bench.ask('runs.start', { config: { ...config, episodes } });
   const hunt: Hunt = { bench, runId, mark: workspace.mark, random: createRandom(seed) };
   const done: Kill[] = [];

@@ -17,7 +17,7 @@ export interface RowResult {
 }
 
 export interface RowModule {
-  run(options: RowOptions): Promise<RowResult>;
+  readonly run: (options: RowOptions) => Promise<RowResult>;
 }
 
 /** The nearest-rank percentile; NaN of nothing. */

@@ -17,6 +17,7 @@ import {
   workerView,
 } from './run.ts';
 import { canvasRequests } from './play.ts';
+import { recoveryRequests } from './recovery.ts';
 import { replayRequests, transferRequests } from './replay.ts';
 import { settings } from './settings.ts';
 
@@ -128,6 +129,7 @@ export const requests = {
   ...transferRequests,
   ...canvasRequests,
   ...chatRequests,
+  ...recoveryRequests,
   'app.info': {
     input: nothing,
     output: z.object({

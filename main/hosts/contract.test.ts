@@ -35,6 +35,8 @@ const field = { nodeset: 'no_such_nodeset', name: 'no_such_field' };
 /** Safe to send again and again: the engine is the same afterwards. */
 const valid = {
   'app.info': {},
+  'app.recovery': {},
+  'app.acknowledgeRecovery': { id: 'no_such_finding' },
   'guard.get': {},
   'graphs.list': {},
   'graphs.read': { ref: 'library:minivln_expert' },
@@ -177,6 +179,8 @@ const noOrdinal = { runId: 'a', ordinal: 'first' };
 
 const invalid = {
   'app.info': unasked,
+  'app.recovery': unasked,
+  'app.acknowledgeRecovery': {},
   'guard.get': unasked,
   'graphs.list': 'all',
   'graphs.read': { ref: 7 },

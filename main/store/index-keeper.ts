@@ -22,6 +22,8 @@ export interface IndexKeeperOptions {
   readonly runsFolder: string;
   /** A file, or `:memory:` for a workspace that may not be written to. */
   readonly indexPath: string;
+  /** It was damaged and is built anew. */
+  readonly onDamage?: ((reason: string) => void) | undefined;
 }
 
 export class IndexKeeper implements RunObserver {
@@ -31,8 +33,13 @@ export class IndexKeeper implements RunObserver {
   /** Why the next read must look at the folders first. */
   #stale: string | null = 'it was just opened';
   #rebuiltBecause: string | null = null;
-  /** Runs whose journal is being read; their new rows are read too, not pushed. */
-  readonly #reading = new Set<string>();
+  /** Runs whose journal is being read, with its length at the last row that came meanwhile and was not pushed. */
+  readonly #reading = new Map<string, number>();
+  /**
+   * Runs open for writing: how much of the journal is indexed, null when rows are missing. On disk an open run has
+   * no length: what a crash leaves is read again.
+   */
+  readonly #open = new Map<string, number | null>();
   #refreshing: Promise<IndexReport> | undefined;
   /** Refreshes and rebuilds, one after the other; reads wait for those that are going on. */
   #line: Promise<unknown> = Promise.resolve();
@@ -56,45 +63,86 @@ export class IndexKeeper implements RunObserver {
       for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
       const keeper = new IndexKeeper(options, openAnew(indexPath));
       keeper.#rebuiltBecause = messageOf(error);
+      options.onDamage?.(messageOf(error));
       return keeper;
     }
   }
 
   onAppended(record: RunRecord, row: EpisodeAttempt, numbers: LiveAggregate, journalBytes: number): void {
-    if (this.#isBeingRead(record.runId)) return;
-    this.#guarded(() => {
+    const { runId } = record;
+    if (this.#isBeingRead(runId, journalBytes)) return;
+    if (this.#open.get(runId) === null) {
+      this.#stale = 'it lacks rows of a run';
+      return;
+    }
+    this.#guarded(runId, () => {
       const metricNames = record.metrics.map(({ name }) => name);
       this.#index.transaction(() => {
-        this.#index.putAttempt(record.runId, row, metricNames);
-        this.#index.putNumbers(record.runId, numbers.headline(), journalBytes);
+        this.#index.putAttempt(runId, row, metricNames);
+        this.#index.putNumbers(runId, numbers.headline(), unknownBytes);
       });
+      this.#open.set(runId, journalBytes);
+    });
+  }
+
+  /** A run that was just made: nothing of it can be missing. */
+  onCreated(runId: string): void {
+    this.#open.set(runId, 0);
+  }
+
+  onOpened(runId: string, journalBytes: number): void {
+    if (this.#open.has(runId)) return;
+    this.#guarded(runId, () => {
+      const isInStep = this.#index.journalBytesOf(runId) === journalBytes;
+      this.#open.set(runId, isInStep ? journalBytes : null);
+      if (isInStep) return;
+      this.#stale = 'a run was opened that has other rows';
+      this.#index.putJournalBytes(runId, unknownBytes);
     });
   }
 
   async onRecord(record: RunRecord, summary: RunSummary, journalBytes: number): Promise<void> {
-    if (this.#isBeingRead(record.runId)) return;
-    const stamp = await this.#stampOf(record.runId, journalBytes);
-    this.#guarded(() => this.#index.transaction(() => this.#index.putRun(record, numbersOf(summary), stamp)));
+    const { runId } = record;
+    if (this.#isBeingRead(runId, journalBytes)) return;
+    const { record: stamp } = await this.#stampOf(runId, journalBytes);
+    this.#guarded(runId, () => {
+      // Of a run that is not open the line alone changed, whatever of its journal is indexed.
+      const indexed = this.#open.has(runId) ? unknownBytes : this.#index.journalBytesOf(runId);
+      const numbers = numbersOf(summary);
+      const known = { record: stamp, journalBytes: indexed ?? unknownBytes };
+      this.#index.transaction(() => this.#index.putRun(record, numbers, known));
+    });
   }
 
   /** A run whose plan just became known; its line is there already. */
   async onPlan(record: RunRecord): Promise<void> {
     for (let at = 0; at < record.plan.length; at += planSlice) {
-      this.#guarded(() => this.#index.putPlan(record.runId, record.plan.slice(at, at + planSlice)));
+      this.#guarded(record.runId, () =>
+        this.#index.putPlan(record.runId, record.plan.slice(at, at + planSlice)),
+      );
       await nextTurn();
     }
   }
 
-  onClosed(): void {}
+  onNotOpened(runId: string): void {
+    this.#open.delete(runId);
+  }
+
+  onClosed(runId: string): void {
+    const indexed = this.#open.get(runId) ?? null;
+    this.#open.delete(runId);
+    if (indexed !== null) this.#guarded(runId, () => this.#index.putJournalBytes(runId, indexed));
+  }
 
   async onDeleted(runId: string): Promise<void> {
     while (this.#index.clearSome(runId)) await nextTurn();
-    this.#guarded(() => this.#index.removeRun(runId));
+    this.#guarded(runId, () => this.#index.removeRun(runId));
   }
 
   /** What is not taken now is found by the next look at the folders. */
-  #isBeingRead(runId: string): boolean {
+  #isBeingRead(runId: string, journalBytes: number): boolean {
     if (!this.#reading.has(runId)) return false;
+    this.#reading.set(runId, journalBytes);
     this.#stale = 'rows came while it was built';
     return true;
   }
@@ -143,6 +191,7 @@ export class IndexKeeper implements RunObserver {
       return query(this.#database);
     } catch (error) {
       if (!isDamage(error)) throw toStorageError(error, 'read the index');
+      this.#options.onDamage?.(messageOf(error));
       await this.rebuild(messageOf(error));
       return query(this.#database);
     }
@@ -160,6 +209,7 @@ export class IndexKeeper implements RunObserver {
       return await this.#refresh();
     } catch (error) {
       if (!isDamage(error)) throw toStorageError(error, 'bring the index up to date');
+      this.#options.onDamage?.(messageOf(error));
       await this.#startAnew(messageOf(error));
       return this.#refresh();
     }
@@ -188,12 +238,18 @@ export class IndexKeeper implements RunObserver {
     const folder = join(this.#options.runsFolder, runId);
     const journal = await this.#options.fileSystem.stat(join(folder, runFiles.journal));
     const stamp = await this.#stampOf(runId, journal?.bytes ?? 0);
-    if (known?.record === stamp.record && known.journalBytes === stamp.journalBytes) return;
-    this.#reading.add(runId);
+    const indexed = this.#open.has(runId) ? this.#open.get(runId) : known?.journalBytes;
+    if (known?.record === stamp.record && indexed === stamp.journalBytes) return;
+    this.#reading.set(runId, 0);
+    let readTo: number | null = null;
     try {
-      await indexRun({ fileSystem: this.#options.fileSystem, folder, index: this.#index, stamp, nextTurn });
+      const { fileSystem } = this.#options;
+      readTo = await indexRun({ fileSystem, folder, index: this.#index, stamp, nextTurn });
     } finally {
+      const cameMeanwhile = this.#reading.get(runId) ?? 0;
       this.#reading.delete(runId);
+      if (this.#open.has(runId))
+        this.#open.set(runId, readTo !== null && cameMeanwhile <= readTo ? readTo : null);
     }
   }
 
@@ -227,11 +283,12 @@ export class IndexKeeper implements RunObserver {
     return { runs: count('runs'), episodes: count('episodes') };
   }
 
-  #guarded(write: () => void): void {
+  #guarded(runId: string, write: () => void): void {
     try {
       write();
     } catch (error) {
       this.#stale = messageOf(error);
+      if (this.#open.has(runId)) this.#open.set(runId, null);
       this.#options.logger.error('the index could not be written; it will be brought up to date', {
         reason: messageOf(error),
       });
@@ -248,6 +305,9 @@ function openAnew(path: string): DatabaseSync {
 }
 
 const planSlice = 200;
+
+/** No journal is as long as that. */
+const unknownBytes = -1;
 
 /** Lets the engine's other work go on. */
 export function nextTurn(): Promise<void> {

@@ -21,8 +21,8 @@ export interface IndexRunOptions {
 
 const slice = 100;
 
-/** Throws `corrupt` or `not_found` when the folder holds no readable run. */
-export async function indexRun(options: IndexRunOptions): Promise<void> {
+/** Resolves with how much of the journal is indexed. Throws `corrupt` or `not_found` when the folder holds no readable run. */
+export async function indexRun(options: IndexRunOptions): Promise<number> {
   const { fileSystem, folder, index, stamp, nextTurn } = options;
   const { record } = await readRecord(fileSystem, folder);
   const ledger = new AttemptLedger(record.plan);
@@ -64,6 +64,7 @@ export async function indexRun(options: IndexRunOptions): Promise<void> {
   const best = stored && sameCounts(stored, summary) ? stored : summary;
   const journalBytes = Math.max(stamp.journalBytes, readTo);
   index.transaction(() => index.putRun(latest.record, numbers(best), { ...stamp, journalBytes }));
+  return journalBytes;
 }
 
 interface ReadRowsOptions extends IndexRunOptions {

@@ -4,7 +4,8 @@ import { createRandom } from '../base/random.ts';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { StudioError } from '../base/errors.ts';
-import { describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, vi } from 'vitest';
 import type { EpisodeOutcome, EpisodeRow, MetricValue } from '../contract/run.ts';
 import { parseFilter } from './filter-expression.ts';
 import type { EpisodeQuery, RunStore } from './ports.ts';
@@ -136,6 +137,56 @@ describe('index', () => {
     await store.rebuildIndex();
     expect(await everything(store)).toEqual(listed);
     expect((await store.list()).items[0]?.counts.completed).toBe(600);
+  });
+
+  it('has the rows that a killed engine wrote and did not index, also when the run is opened first', async () => {
+    await using folder = await temporaryFolder();
+    const { indexPath } = storeOptions(folder.path);
+    const record = sampleRecord({ plan: samplePlan(6) });
+    {
+      await using store = await openSampleStore(folder.path);
+      await using run = await store.create({ record, graphText });
+      await run.update({ status: 'running' });
+      for (const planned of run.missing().slice(0, 3)) await run.append(rowOf(planned));
+    }
+    const before = await readFile(indexPath);
+    {
+      await using store = await openSampleStore(folder.path);
+      await using run = await store.open(runId);
+      for (const planned of run.missing().slice(0, 2)) await run.append(rowOf(planned));
+    }
+    // The index of a moment ago: what the engine had not written when it was killed.
+    await writeFile(indexPath, before);
+    for (const file of ['-wal', '-shm']) await rm(indexPath + file, { force: true });
+    await using store = await openSampleStore(folder.path);
+    await store.recover();
+    await using run = await store.open(runId);
+    for (const planned of run.missing()) await run.append(rowOf(planned));
+    expect((await store.listEpisodes(runId)).items.map(({ status }) => status)).toEqual(
+      Array.from({ length: 6 }, () => 'completed'),
+    );
+  });
+
+  it('lacks no row after a write of it failed, in this process and in the next', async () => {
+    await using folder = await temporaryFolder();
+    const record = sampleRecord({ plan: samplePlan(4) });
+    {
+      await using store = await openSampleStore(folder.path);
+      await using run = await store.create({ record, graphText });
+      const [first, second, ...rest] = run.missing();
+      if (!first || !second) throw new Error('no plan');
+      await run.append(rowOf(first));
+      const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementationOnce(() => {
+        throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+      });
+      await run.append(rowOf(second));
+      exec.mockRestore();
+      for (const planned of rest) await run.append(rowOf(planned));
+    }
+    await using store = await openSampleStore(folder.path);
+    expect(
+      (await store.listEpisodes(runId)).items.filter(({ status }) => status === 'completed'),
+    ).toHaveLength(4);
   });
 
   it('is rebuilt with a reason when its file is damaged, wherever', { timeout: 60_000 }, async () => {

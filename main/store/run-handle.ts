@@ -24,6 +24,8 @@ import { journalPath, readAttempts, readCountedRows } from './run-rows.ts';
 
 /** Who is told of changes; never makes a write fail. */
 export interface RunObserver {
+  /** Open for writing, with the journal as long as that. */
+  onOpened(runId: string, journalBytes: number): void;
   onAppended(record: RunRecord, row: EpisodeAttempt, numbers: LiveAggregate, journalBytes: number): void;
   onRecord(record: RunRecord, summary: RunSummary, journalBytes: number): Promise<void>;
   onPlan(record: RunRecord): Promise<void>;
@@ -68,6 +70,7 @@ export async function openRunHandle(options: OpenRunOptions): Promise<RunHandle>
   const report = { lines, tornBytes, corruptLines, surplusFinals };
   if (corruptLines.length > 0)
     logger.error('damaged lines in a journal', { path, lines: corruptLines.slice(0, 20) });
+  if (journal) options.observer.onOpened(record.runId, journal.durableBytes);
   return new OpenRun(options, { ledger, aggregate, journal, report });
 }
 

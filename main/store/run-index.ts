@@ -41,6 +41,16 @@ export class RunIndex {
     );
   }
 
+  /** How much of a run's journal is indexed; undefined when the run is not. */
+  journalBytesOf(runId: string): number | undefined {
+    const found = this.#database.prepare('SELECT journal_bytes FROM runs WHERE run_id = ?').get(runId);
+    return found && Number(found['journal_bytes']);
+  }
+
+  putJournalBytes(runId: string, journalBytes: number): void {
+    this.#database.prepare('UPDATE runs SET journal_bytes = ? WHERE run_id = ?').run(journalBytes, runId);
+  }
+
   /** Adds or replaces a run's line; its episodes stay. */
   putRun(record: RunRecord, numbers: IndexedNumbers, stamp: RunStamp): void {
     const { headline, counts } = numbers;

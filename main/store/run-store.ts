@@ -30,6 +30,8 @@ export interface RunStoreOptions {
   readonly logger?: Logger;
   /** Default: in this thread. The application gives a worker thread. */
   readonly bulk?: BulkWork;
+  /** The index was damaged and is built anew. */
+  readonly onIndexDamage?: (reason: string) => void;
 }
 
 export async function openRunStore(options: RunStoreOptions): Promise<RunStore> {
@@ -37,22 +39,24 @@ export async function openRunStore(options: RunStoreOptions): Promise<RunStore> 
   const fileSystem = guardFileSystem(options.fileSystem);
   if (!readOnly) await makeDurableFolder(fileSystem, runsFolder);
   const indexPath = readOnly ? ':memory:' : options.indexPath;
-  const keeper = await IndexKeeper.open({ fileSystem, logger, runsFolder, indexPath });
-  const { bulk = createInThreadBulkWork(fileSystem) } = options;
-  return new FolderRunStore({ ...options, fileSystem, readOnly, logger, bulk }, keeper);
+  const { onIndexDamage: onDamage, bulk = createInThreadBulkWork(fileSystem), ...more } = options;
+  const keeper = await IndexKeeper.open({ fileSystem, logger, runsFolder, indexPath, onDamage });
+  return new FolderRunStore({ ...more, fileSystem, readOnly, logger, bulk }, keeper);
 }
+
+type StoreParts = Required<Omit<RunStoreOptions, 'onIndexDamage'>>;
 
 /** A plan of 100,000 episodes takes a third of a second to read: those looked at last are kept. */
 const recordsKept = 8;
 
 class FolderRunStore implements RunStore {
-  readonly #options: Required<RunStoreOptions>;
+  readonly #options: StoreParts;
   readonly #keeper: IndexKeeper;
   readonly #records = new Map<string, { readonly stamp: string; readonly record: RunRecord }>();
   /** Runs open for writing; `opening` holds the place. */
   readonly #open = new Map<string, RunHandle | 'opening'>();
 
-  constructor(options: Required<RunStoreOptions>, keeper: IndexKeeper) {
+  constructor(options: StoreParts, keeper: IndexKeeper) {
     this.#options = options;
     this.#keeper = keeper;
   }
@@ -89,6 +93,7 @@ class FolderRunStore implements RunStore {
       }
       throw error;
     }
+    this.#keeper.onCreated(record.runId);
     const handle = await this.#openRun(record.runId, false, () => Promise.resolve(record));
     await this.#keeper.onRecord(record, handle.live(0), 0);
     await this.#keeper.onPlan(record);
@@ -103,7 +108,8 @@ class FolderRunStore implements RunStore {
     const folder = this.folderOf(runId);
     const keeper = this.#keeper;
     if (readOnly) {
-      const observer = { onAppended() {}, onRecord: async () => {}, onPlan: async () => {}, onClosed() {} };
+      const nobody = { onAppended() {}, onRecord: async () => {}, onPlan: async () => {} };
+      const observer = { ...nobody, onOpened() {}, onClosed() {} };
       return openRunHandle({ ...this.#options, folder, record: await find(), readOnly, observer });
     }
     this.#assertWritable();
@@ -113,10 +119,14 @@ class FolderRunStore implements RunStore {
     this.#open.set(runId, 'opening');
     try {
       const observer = {
+        onOpened: keeper.onOpened.bind(keeper),
         onAppended: keeper.onAppended.bind(keeper),
         onRecord: keeper.onRecord.bind(keeper),
         onPlan: keeper.onPlan.bind(keeper),
-        onClosed: () => void this.#open.delete(runId),
+        onClosed: () => {
+          keeper.onClosed(runId);
+          this.#open.delete(runId);
+        },
       };
       const handle = await openRunHandle({
         ...this.#options,
@@ -128,6 +138,7 @@ class FolderRunStore implements RunStore {
       this.#open.set(runId, handle);
       return handle;
     } catch (error) {
+      keeper.onNotOpened(runId);
       this.#open.delete(runId);
       throw error;
     }

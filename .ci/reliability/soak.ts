@@ -1,0 +1,112 @@
+// A hundred thousand episodes through the whole engine with two real replicas: no errors, and heap after collection,
+// memory, descriptors and children are at the end what they were in the middle.
+import { readdir } from 'node:fs/promises';
+import { createBenchWorkspace } from './bench-workspace.ts';
+import { livingWith } from './living.ts';
+import { openStudio } from './open-studio.ts';
+import { atScale, Faults, largest, type RowOptions, type RowResult } from './row.ts';
+
+interface Sample {
+  readonly episodes: number;
+  readonly heapMb: number;
+  readonly rssMb: number;
+  readonly childrenMb: number;
+  readonly descriptors: number;
+  readonly children: number;
+}
+
+export async function run({ scale, signal, log }: RowOptions): Promise<RowResult> {
+  const episodes = atScale(scale, 100_000, 2000);
+  const samples: Sample[] = [];
+  const faults = new Faults();
+  await using workspace = await createBenchWorkspace({ name: 'soak' });
+  await using bench = await openStudio(workspace);
+  const config = {
+    graph: 'plain',
+    selectors: { split: 'brisk' },
+    episodes,
+    workerCount: 2,
+    recording: 'none',
+  } as const;
+  // A first run fills caches, so that children and descriptors begin as they stay.
+  await bench.evaluate({ ...config, episodes: 50 });
+  const { runId } = await bench.ask('runs.start', { config });
+  const ended = bench.whenEnded(runId);
+  let finished = false;
+  void ended.then(() => (finished = true));
+  const every = Math.ceil(episodes / 20);
+  while (!finished) {
+    signal.throwIfAborted();
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 50))]);
+    const live = await bench.ask('runs.live', { runId });
+    if (!live || live.status !== 'running') continue;
+    const { planned, notRun } = live.summary.counts;
+    const done = planned - notRun;
+    if (done < (samples.length + 1) * every) continue;
+    const pids = live.workers.flatMap((worker) => worker.pids);
+    const rssBytes = live.workers.reduce((sum, worker) => sum + (worker.rssBytes ?? 0), 0);
+    samples.push(await take(done, { pids, rssBytes, mark: workspace.mark }));
+    log(JSON.stringify(samples.at(-1)));
+  }
+  const status = await ended;
+  const { summary } = await bench.ask('runs.get', { runId });
+  faults.check(status === 'completed', () => `the run ended ${status}`);
+  faults.check(summary.counts.completed === episodes, () => JSON.stringify(summary.counts));
+  return report(samples, { episodes, faults });
+}
+
+async function take(
+  episodes: number,
+  { rssBytes, mark }: { pids: readonly number[]; rssBytes: number; mark: string },
+): Promise<Sample> {
+  globalThis.gc?.();
+  const { heapUsed, rss } = process.memoryUsage();
+  return {
+    episodes,
+    heapMb: round(heapUsed / 1e6),
+    rssMb: round(rss / 1e6),
+    childrenMb: round(rssBytes / 1e6),
+    descriptors: (await readdir('/proc/self/fd')).length,
+    children: (await livingWith(mark)).length,
+  };
+}
+
+function report(
+  samples: readonly Sample[],
+  { episodes, faults }: { episodes: number; faults: Faults },
+): RowResult {
+  const half = samples.slice(Math.floor(samples.length / 2));
+  const [middle, last] = [half[0], half.at(-1)];
+  const growth = (of: (sample: Sample) => number): number =>
+    middle && last ? round(of(last) - of(middle)) : Number.NaN;
+  const spread = (of: (sample: Sample) => number): number =>
+    largest(half.map(of)) - Math.min(...half.map(of));
+  const heapMb = growth(({ heapMb: value }) => value);
+  const rssMb = growth(({ rssMb: value }) => value);
+  // A little of the heap is what is kept of each episode by design: its ordinal and its numbers.
+  if (globalThis.gc) faults.check(heapMb <= 5, () => `the heap grew by ${heapMb} MB in the second half`);
+  faults.check(rssMb <= 10, () => `memory grew by ${rssMb} MB in the second half`);
+  const descriptors = spread((sample) => sample.descriptors);
+  const children = spread((sample) => sample.children);
+  faults.check(descriptors <= 2, () => `descriptors vary by ${descriptors}`);
+  faults.check(children === 0, () => `children vary by ${children}`);
+  return {
+    name: 'soak',
+    figures: {
+      episodes,
+      'heap after collection, second half, MB more': heapMb,
+      'memory of the engine, second half, MB more': rssMb,
+      'memory of the replicas, second half, MB more': growth(({ childrenMb }) => childrenMb),
+      'heap at the end MB': last?.heapMb ?? Number.NaN,
+      'descriptors, second half, from most to least': descriptors,
+      'children, second half, from most to least': children,
+      'errors or growth': faults.count,
+    },
+    ok: faults.count === 0,
+    details: { faults: faults.stories, samples },
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
