@@ -60,6 +60,25 @@ test('two policies are compared, a flip is watched in step, and numbers and vide
   expect(won).toBeGreaterThan(0);
   await inspect(page, 'compare-metrics');
 
+  await test.step('scenes, the graph, provenance and the check of a parallel number are one click away', async () => {
+    await expect(page.getByRole('region', { name: 'How many more episodes' })).toContainText(/pairs are needed/);
+    await page.getByRole('tab', { name: 'Scenes and tasks' }).click();
+    const groups = page.getByRole('grid', { name: 'Scenes' }).getByRole('row');
+    await expect.poll(() => groups.count()).toBeGreaterThan(2);
+    await page.getByRole('tab', { name: 'Graph', exact: true }).click();
+    await expect(page.getByText(/policies__random → policies__expert|nodes?, .* differ/).first()).toBeVisible();
+    await inspect(page, 'compare-graph');
+    await page.getByRole('tab', { name: 'Provenance' }).click();
+    await page.getByRole('checkbox', { name: 'Only differences' }).check();
+    const facts = page.getByRole('group', { name: 'Table of provenance' });
+    await expect(facts).toContainText('graph hash');
+    await expect(facts).not.toContainText('processor');
+    await inspect(page, 'compare-provenance');
+    await page.getByRole('tab', { name: 'Same results?' }).click();
+    await expect(page.getByText(/differences? in 8 pairs/)).toBeVisible();
+    await page.getByRole('tab', { name: 'Metrics' }).click();
+  });
+
   await test.step('the LaTeX table says what was compared and how sure it is', async () => {
     const tex = await readFile(await (await saved(page, /LaTeX/)).path(), 'utf8');
     expect(tex).toContain(String.raw`\begin{tabular}`);

@@ -1,7 +1,8 @@
 // Hot path of recording: one line of JSON per firing, and the facts of the whole episode that are known on the way:
 // which nodes fired, where the agent went, what the environment says about its map.
 import type { Clock } from '../base/clock.ts';
-import type { FiringEnd } from '../graph/listener.ts';
+import { StudioError } from '../base/errors.ts';
+import type { FiringEnd, FiringStart } from '../graph/listener.ts';
 import type { PortValues } from '../graph/ports.ts';
 import { recordingFiles, type ReplayHeader } from '../store/recording-format.ts';
 import type { RecordingScratch } from './recording-scratch.ts';
@@ -21,6 +22,7 @@ export class FiringLog {
   readonly #startedMs: number;
   readonly #values: ValueSummariser;
   readonly #nodes = new Map<string, NodeFacts>();
+  readonly #open = new Map<string, { readonly start: FiringStart; readonly startedMs: number }>();
   #track: TrackPoint[] = [];
   #every = 1;
   #map: Record<string, unknown> | null = null;
@@ -39,7 +41,22 @@ export class FiringLog {
     return this.#lines;
   }
 
+  /** A firing that begins; `add` ends it. */
+  begin(start: FiringStart): void {
+    this.#open.set(start.path, { start, startedMs: this.#clock.monotonic() });
+  }
+
+  /** Firings that never ended, as what they are: usually the one an episode hung or died in. */
+  addOpen(reason: string): void {
+    const error = new StudioError('node_failed', reason);
+    for (const { start, startedMs } of this.#open.values()) {
+      const durationMs = this.#clock.monotonic() - startedMs;
+      this.add({ ...start, outputs: null, error, durationMs, log: [] });
+    }
+  }
+
   add(firing: FiringEnd): void {
+    this.#open.delete(firing.path);
     const { nodeId, nodeType, path, step, phase, durationMs, error, inputs, outputs, log } = firing;
     this.#count(firing);
     const line = {

@@ -184,6 +184,28 @@ describe('policies', () => {
     expect(opened.index.lines).toBe(1);
   });
 
+  it('keeps the firing an episode hung in, with what went in and why nothing came out', async () => {
+    await using bench = await openBench('failures');
+    const [episode] = bench.handle.record.plan;
+    const signal = AbortSignal.abort(new StudioError('timeout', 'took longer than 3 s'));
+    const recording = bench.begin(episode!, { signal });
+    const { outputs, error, durationMs, log, ...start } = firing(1, null, { inputs: { action: 2 } });
+    recording.listener.onFiringStart?.(start);
+    recording.listener.onFiring?.({ ...start, outputs: { x: 1 }, error, durationMs, log });
+    recording.listener.onFiringStart?.({ ...start, step: 2 });
+    await bench.clock.advance(3000);
+    expect(await recording.finish(null)).toBe('kept');
+    await bench.recordings.settled();
+    const read = { fromLine: 0, nodeId: '', limit: 10 };
+    const { firings } = await perform('recordingLog', { place: placeOf(bench, episode!), ...read });
+    expect(firings.map(({ step, error: said, durationMs: took }) => [step, said, took])).toEqual([
+      [1, null, 1.5],
+      [2, 'Did not end: took longer than 3 s', 3000],
+    ]);
+    expect(firings[1]?.inputs).toEqual([{ port: 'action', value: { kind: 'number', value: 2 } }]);
+    expect(outputs).toBeNull();
+  });
+
   it('stops keeping failures at the limit of a run and says so once', async () => {
     await using bench = await openBench('failures', { failureBytesPerRun: 100 });
     for (const episode of bench.handle.record.plan)

@@ -124,6 +124,7 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
   const log = new FiringLog(scratch, clock, options.redact);
   let ending: Promise<EpisodeAttempt['recording']> | undefined;
   const listener: EpisodeRecording['listener'] = {
+    onFiringStart: (start) => log.begin(start),
     onFiring(firing) {
       feed.onFiring(firing);
       // A runner that hung while its attempt was ended may still wake up.
@@ -154,6 +155,7 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
   };
   const end = async (outcome: AttemptOutcome | null): Promise<EpisodeAttempt['recording']> => {
     try {
+      log.addOpen(endOf(request, outcome));
       if (log.lines > 0 && isWanted(parts, outcome)) return await keep();
       await scratch.discard();
       return scratch.hasFailed && isWanted(parts, outcome) ? 'failed' : 'none';
@@ -177,6 +179,12 @@ async function sweep({ fileSystem, logger }: RecordingsOptions, folder: string):
   } catch (error) {
     logger.warn('old recordings could not be removed', { folder, error: messageOf(error) });
   }
+}
+
+/** Why a firing that was still going on never ended. */
+function endOf({ signal }: EpisodeRequest, outcome: AttemptOutcome | null): string {
+  if (signal.aborted) return `Did not end: ${messageOf(signal.reason)}`;
+  return `Did not end: ${outcome?.error?.message ?? 'the episode was over'}`;
 }
 
 /** A cancelled attempt is no failure: nobody will look for it. */

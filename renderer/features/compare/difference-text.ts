@@ -50,9 +50,10 @@ export function formatDifference(
   };
 }
 
+/** Rates have one, like the means beside them: 37.5 and 0.0 differ by 37.5. */
 function decimalsIn(value: number, { kind }: Pick<MetricDefinition, 'kind'>, isCount = false): number {
-  const decimals = isCount ? value : decimalsOf(value);
-  return kind === 'rate' ? Math.min(1, decimals) : decimals;
+  if (kind === 'rate') return 1;
+  return isCount ? value : decimalsOf(value);
 }
 
 /** A real sign also on gains; what rounds to zero has none. */
