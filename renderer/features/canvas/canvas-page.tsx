@@ -10,8 +10,11 @@ import { useAction, useLoad, type Loaded } from '../../ui/use-request.ts';
 import { useNodeTypes } from './use-node-types.ts';
 import { openGraph, openNewGraph, type OpenGraph } from './open-graph.ts';
 
+const loadEditor = () => import('./graph-editor.tsx');
 const RunOnCanvas = lazy(async () => ({ default: (await import('./run-on-canvas.tsx')).RunOnCanvas }));
-const GraphEditor = lazy(async () => ({ default: (await import('./graph-editor.tsx')).GraphEditor }));
+const GraphEditor = lazy(async () => ({ default: (await loadEditor()).GraphEditor }));
+/** The editor is fetched while somebody looks for a graph. */
+const fetchAfterMs = 250;
 
 /** The address of a graph that has no file yet. */
 const newGraph = 'new';
@@ -75,6 +78,10 @@ function GraphList({ onFile }: { readonly onFile: (file: File) => void }) {
   const graphs = useStudioState((state) => state.graphs);
   const error = useStudioState((state) => state.graphsError);
   const picker = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadEditor().catch(() => undefined), fetchAfterMs);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <>
       <PageHead title="Canvas" sub="Draw, run and step through a graph">

@@ -25,6 +25,7 @@ import { handlesOf } from '../../canvas-model/handles.ts';
 import { paletteDrag } from './palette-entries.ts';
 import { useCanvas, useEditorState, useLevel } from './canvas-context.tsx';
 import { ContainerView } from './container-view.tsx';
+import { DetailContext } from './detail-context.ts';
 import { flowEdges, nodeWidth, type FlowEdge, type FlowNode } from './flow-model.ts';
 import {
   useConnecting,
@@ -37,7 +38,6 @@ import {
 import { NodeView } from './node-view.tsx';
 import { NoteView } from './note-view.tsx';
 import { OverviewMap } from './overview-map.tsx';
-import { PlainContext } from './plain-context.ts';
 import { PlainWires } from './plain-wires.tsx';
 import { WireValue, type HoveredWire } from './wire-value.tsx';
 
@@ -71,10 +71,10 @@ export function FlowCanvas() {
   const onDrop = usePaletteDrop();
   useReveal(path.join('\n'));
   return (
-    <PlainContext value={isPlain}>
+    <DetailContext value={isPlain ? (isTiny ? 'tiny' : 'plain') : 'full'}>
       <div
         ref={box}
-        className={`flow${isFar ? ' far' : ''}${isTiny ? ' tiny' : ''}`}
+        className={isFar ? 'flow far' : 'flow'}
         onDrop={onDrop}
         onDragOver={(event) => {
           if (event.dataTransfer.types.includes(paletteDrag)) event.preventDefault();
@@ -99,7 +99,7 @@ export function FlowCanvas() {
         ) : null}
         {hovered ? <WireValue hovered={hovered} /> : null}
       </div>
-    </PlainContext>
+    </DetailContext>
   );
 }
 

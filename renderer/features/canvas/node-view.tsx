@@ -8,8 +8,8 @@ import { flatId, nodeName } from '../../canvas-model/levels.ts';
 import { newPortHandle } from '../../canvas-model/node-commands.ts';
 import { useEditorState, usePlayed, useViewer } from './canvas-context.tsx';
 import { grantHandle, rowsOf, wireClass, type GraphFlowNode } from './flow-model.ts';
+import { useDetailLevel } from './detail-context.ts';
 import { formatMs } from './format-ms.ts';
-import { useIsPlain } from './plain-context.ts';
 import { ViewerBody } from './viewers.tsx';
 
 export const NodeView = memo(function NodeView({ data, selected, height }: NodeProps<GraphFlowNode>) {
@@ -25,12 +25,12 @@ export const NodeView = memo(function NodeView({ data, selected, height }: NodeP
         ? 'fired'
         : 'quiet';
   const isViewer = manifest?.kind === 'viewer';
-  const isPlain = useIsPlain() && !isViewer;
+  const detail = useDetailLevel();
   const className = `node ${state}${selected ? ' selected' : ''}${isUnknown ? ' unknown' : ''}${isViewer ? ' viewer' : ''}`;
-  if (isPlain)
+  if (detail !== 'full' && !isViewer)
     return (
-      <div className={`${className} plain`} style={{ height }}>
-        <span className="node-title">{nodeName(node)}</span>
+      <div className={`${className} plain`} style={{ height }} title={nodeName(node)}>
+        {detail === 'tiny' ? null : <span className="node-title">{nodeName(node)}</span>}
       </div>
     );
   return (
