@@ -4,7 +4,7 @@ import { contextBridge, ipcRenderer, webUtils } from 'electron';
 const invokeChannel = 'agentcanvas:invoke';
 const messageChannel = 'agentcanvas:message';
 
-contextBridge.exposeInMainWorld('agentcanvas', {
+const bridge = {
   /** A request of the contract; resolves with its reply. */
   invoke: (name: string, input: unknown): Promise<unknown> => ipcRenderer.invoke(invokeChannel, name, input),
   /** Numbered events from now on; returns the function that ends it. */
@@ -15,4 +15,7 @@ contextBridge.exposeInMainWorld('agentcanvas', {
   },
   /** Path of a file that the user dropped on the page. */
   pathOfDroppedFile: (file: File): string => webUtils.getPathForFile(file),
-});
+};
+
+// The page of another engine in this window speaks to its own host.
+if (location.protocol === 'app:') contextBridge.exposeInMainWorld('agentcanvas', bridge);

@@ -42,10 +42,13 @@ export function secureSession(session: Session): void {
   });
 }
 
-/** Links to documentation open in the user's browser; the page itself never goes anywhere, opens nothing, embeds nothing. */
+/**
+ * Links to documentation open in the user's browser; the page goes nowhere but to engines on this machine, opens
+ * nothing, embeds nothing.
+ */
 export function secureContents(contents: WebContents, shell: ElectronApi['shell']): void {
   contents.on('will-navigate', (event) => {
-    if (!isOurs(event.url)) event.preventDefault();
+    if (!isOurs(event.url) && !isEngineOnLoopback(event.url)) event.preventDefault();
   });
   contents.on('will-redirect', (event) => {
     if (!isOurs(event.url)) event.preventDefault();
@@ -59,6 +62,17 @@ export function secureContents(contents: WebContents, shell: ElectronApi['shell'
 
 export function isOurs(url: string): boolean {
   return url === appOrigin || url.startsWith(`${appOrigin}/`);
+}
+
+/**
+ * The page of another engine on this machine, which is where a tunnel ends: plain http on loopback, nothing but its
+ * front page. It gets no bridge (preload) and no answer (isTrustedSender).
+ */
+export function isEngineOnLoopback(url: string): boolean {
+  if (url.length > 2000 || !URL.canParse(url)) return false;
+  const { protocol, hostname, pathname, search, username, password } = new URL(url);
+  const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+  return protocol === 'http:' && isLoopback && `${pathname}${search}${username}${password}` === '/';
 }
 
 /** Https without credentials and of sane length; anything else could start programs. */

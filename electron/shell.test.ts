@@ -20,6 +20,8 @@ async function start(argv: readonly string[] = []): Promise<void> {
   const layout = { renderer: path.join(electron.dataFolder, 'renderer') };
   await mkdir(layout.renderer, { recursive: true });
   await writeFile(path.join(layout.renderer, 'index.html'), '<!doctype html>');
+  await mkdir(path.join(electron.dataFolder, 'docs'));
+  await writeFile(path.join(electron.dataFolder, 'docs/index.html'), '<!doctype html>');
   const shellEngine: ShellEngine = Object.assign(engine, {
     layout,
     activeRun: () => activeRun,
@@ -115,10 +117,19 @@ describe('the security checklist', () => {
       'app://agentcanvas.evil/',
       'app://other/',
       'javascript:alert(1)',
+      'http://127.0.0.1.evil.example/',
+      'http://user:pw@127.0.0.1:8710/',
+      'http://127.0.0.1:8710/admin',
+      'http://127.0.0.1:8710/?next=1',
+      'https://127.0.0.1:8710/',
+      'http://192.168.1.5:8710/',
     ]) {
       expect([url, blocked('will-navigate', url), blocked('will-redirect', url)]).toEqual([url, true, true]);
     }
     expect(blocked('will-navigate', 'app://agentcanvas/#/history')).toBe(false);
+    // An engine at the end of a tunnel: its front page, never by a redirect.
+    const engine = `http://127.0.0.1:8710/#token=${'a'.repeat(64)}`;
+    expect([blocked('will-navigate', engine), blocked('will-redirect', engine)]).toEqual([false, true]);
   });
   it('14 and 15 opens no window, and only https in the user’s browser', () => {
     const open = window().webContents.windowOpenHandler;
@@ -146,6 +157,7 @@ describe('the security checklist', () => {
       { ...ours, senderFrame: { parent: {}, url: 'app://agentcanvas/' } },
       { ...ours, senderFrame: { parent: null, url: 'https://example.org/' } },
       { ...ours, senderFrame: { parent: null, url: 'app://agentcanvas.evil/' } },
+      { ...ours, senderFrame: { parent: null, url: 'http://127.0.0.1:8710/' } },
     ];
     for (const stranger of strangers)
       expect(await invoke(stranger, 'guard.get', {})).toMatchObject({
@@ -162,6 +174,8 @@ describe('the security checklist', () => {
       { scheme: 'app', privileges: { standard: true, secure: true, bypassCSP: false, corsEnabled: false } },
     ]);
     expect(await fetchPage('app://agentcanvas/')).toBe(200);
+    expect(await fetchPage('app://agentcanvas/docs/')).toBe(200);
+    expect(await fetchPage('app://agentcanvas/docs/..%2fwindow.html')).toBe(404);
     expect(await fetchPage('app://agentcanvas/window.json')).toBe(404);
     expect(await fetchPage('app://agentcanvas/..%2fwindow.json')).toBe(404);
     expect(await fetchPage('app://other/')).toBe(405);
@@ -204,6 +218,7 @@ describe('the security checklist', () => {
       'pathOfDroppedFile',
     ]);
     expect(preload).not.toMatch(/exposeInMainWorld\([^)]*ipcRenderer\)/);
+    expect(preload).toContain("if (location.protocol === 'app:') contextBridge.exposeInMainWorld(");
   });
 });
 
