@@ -8,16 +8,20 @@ import { formatBytes } from '../../ui/format.ts';
 import { PageHead, Skeleton } from '../../ui/page.tsx';
 import { useAction, useLoad } from '../../ui/use-request.ts';
 import { AppearanceSection } from './appearance-section.tsx';
+import { ConnectionsSection } from './connections-section.tsx';
 import { DoctorSection } from './doctor-section.tsx';
 import { LimitsSection } from './limits-section.tsx';
 import { PythonSection } from './python-section.tsx';
 import { SettingsSection } from './settings-section.tsx';
+import { SpawnersSection } from './spawners-section.tsx';
 import { TrustSection } from './trust-section.tsx';
 
 const sections = [
   ['workspace', 'Workspace'],
   ['appearance', 'Appearance'],
   ['python', 'Python and nodesets'],
+  ['spawners', 'Where nodesets run'],
+  ['connections', 'Connections'],
   ['trust', 'Trusted folders'],
   ['deadlines', 'Deadlines'],
   ['limits', 'Process limits'],
@@ -148,6 +152,13 @@ function EditableSettings({ stored }: { readonly stored: Settings }) {
       setSaved(parsed.data);
       setDraft(parsed.data);
     });
+  const persist = async (part: Partial<Settings>): Promise<void> => {
+    const next = { ...saved, ...part };
+    await client.request('settings.set', { settings: next });
+    store.getState().setWorkspace({ settings: next });
+    setSaved(next);
+    setDraft((before) => ({ ...before, ...part }));
+  };
   const discard = (): void => {
     setDraft(saved);
     store.getState().setTheme(saved.appearance.theme);
@@ -157,6 +168,11 @@ function EditableSettings({ stored }: { readonly stored: Settings }) {
     <>
       <AppearanceSection {...form} />
       <PythonSection {...form} />
+      <SpawnersSection {...form} />
+      <ConnectionsSection
+        connections={saved.connections}
+        save={(connections) => persist({ connections })}
+      />
       <TrustSection />
       <LimitsSection {...form} />
       {isChanged || saving.error ? (
