@@ -261,6 +261,8 @@ export const workerView = z.object({
   rssBytes: z.number().nullable(),
   idleMs: z.number(),
   deaths: z.number().int(),
+  /** Why it is down; null while it is not. */
+  downReason: z.string().nullable().optional(),
 });
 export type WorkerView = z.infer<typeof workerView>;
 

@@ -100,6 +100,7 @@ export class WorkerSlot {
       rssBytes: replicas?.rssBytes() ?? null,
       idleMs: this.#idleMs + idleNowMs,
       deaths: this.#health.total,
+      downReason: this.downReason,
     };
   }
 

@@ -2,6 +2,7 @@
 import { CircleX, Info, TriangleAlert, X } from 'lucide-react';
 import { formatAddress, home } from '../store/address.ts';
 import { useStudioState } from '../store/use-studio.tsx';
+import { Recovery } from './recovery.tsx';
 
 const kinds = {
   info: { icon: Info, tone: '' },
@@ -14,6 +15,7 @@ export function Notices() {
   const dismiss = useStudioState((state) => state.dismissNotice);
   return (
     <section className="notices" aria-label="Notices" aria-live="polite">
+      <Recovery />
       {notices.map((notice) => {
         const { icon: Icon, tone } = kinds[notice.level];
         return (

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { formatAddress, home, runViews, type RunViewName } from '../../store/address.ts';
 import { isActive, type RunSession, type RunSessionState } from '../../store/run-session.ts';
 import { useAddress, useCommand, useSessionState, useStudio } from '../../store/use-studio.tsx';
-import { ErrorCallout, Warning } from '../../ui/error-callout.tsx';
+import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { formatCount, formatWord } from '../../ui/format.ts';
 import { EmptyState, PageHead, Skeleton } from '../../ui/page.tsx';
 import { ConfigurationView } from './configuration-view.tsx';
@@ -12,6 +12,7 @@ import { EpisodesView } from './episodes-view.tsx';
 import { OverviewView } from './overview-view.tsx';
 import { RunHeader } from './run-header.tsx';
 import { RunProgress } from './run-progress.tsx';
+import { RunTrouble } from './run-trouble.tsx';
 
 const viewTitles: Readonly<Record<RunViewName, string>> = {
   overview: 'Overview',
@@ -89,34 +90,6 @@ function LoadedRun({ session, state }: { readonly session: RunSession; readonly 
         </Tabs.Panel>
       </Tabs.Root>
     </>
-  );
-}
-
-/** What went wrong with the run as a whole, and why it is not going on. */
-function RunTrouble({ state }: { readonly state: LoadedState }) {
-  const { record, status } = state;
-  const missing = state.summary?.counts.notRun ?? 0;
-  const isShown =
-    (record.error !== null && !isActive(status)) ||
-    state.error !== null ||
-    record.pausedBecause !== null ||
-    status === 'interrupted';
-  if (!isShown) return null;
-  return (
-    <div className="run-trouble stack">
-      {state.error ? <ErrorCallout title="The run could not be read anew." error={state.error} /> : null}
-      {record.error && !isActive(status) ? (
-        <ErrorCallout title="The run ended with an error." error={record.error} />
-      ) : null}
-      {record.pausedBecause && status === 'paused' ? <Warning>Paused: {record.pausedBecause}</Warning> : null}
-      {status === 'interrupted' ? (
-        <Warning>
-          AgentCanvas ended while this run was going on. Nothing that was finished is lost;{' '}
-          {formatCount(missing)} of {formatCount(state.summary?.counts.planned ?? 0)} episodes are missing.
-          Resume runs exactly those.
-        </Warning>
-      ) : null}
-    </div>
   );
 }
 
