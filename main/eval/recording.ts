@@ -132,31 +132,11 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
     },
     onViewer: (event) => feed.onViewer(event),
   };
-  const keep = async (): Promise<EpisodeAttempt['recording']> => {
-    const header = replayHeader.parse({
-      runId: state.handle.record.runId,
-      ordinal: episode.ordinal,
-      key: episode.key,
-      attempt,
-      epoch,
-      startedAt,
-      ...log.facts(),
-      isCut: scratch.isCut,
-    });
-    const bytes = scratch.bytes;
-    const text = JSON.stringify(toFileCase(replayHeader, header));
-    scratch.append(recordingFiles.header, Buffer.from(text));
-    await scratch.flush();
-    await fileSystem.makeFolder(episodeFolder);
-    await fileSystem.rename(folder, join(episodeFolder, name));
-    await parts.backlog.add(episodeFolder);
-    noteKept(parts, bytes);
-    return 'kept';
-  };
   const end = async (outcome: AttemptOutcome | null): Promise<EpisodeAttempt['recording']> => {
     try {
       log.addOpen(endOf(request, outcome));
-      if (log.lines > 0 && isWanted(parts, outcome)) return await keep();
+      if (log.lines > 0 && isWanted(parts, outcome))
+        return await keep(parts, { log, scratch, name, startedAt });
       await scratch.discard();
       return scratch.hasFailed && isWanted(parts, outcome) ? 'failed' : 'none';
     } catch (error) {
@@ -167,6 +147,40 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
     }
   };
   return { listener, finish: (outcome) => (ending ??= end(outcome)) };
+}
+
+interface Recorded {
+  readonly log: FiringLog;
+  readonly scratch: RecordingScratch;
+  /** Of its folder in the episode's. */
+  readonly name: string;
+  readonly startedAt: string;
+}
+
+/** Moves the scratch to the episode, where it waits to be put in order. */
+async function keep(parts: EpisodeParts, { log, scratch, name, startedAt }: Recorded): Promise<'kept'> {
+  const { options, state, request } = parts;
+  const { fileSystem } = options;
+  const { episode, attempt, epoch } = request;
+  const episodeFolder = state.handle.episodeFolder(episode.key);
+  const header = replayHeader.parse({
+    runId: state.handle.record.runId,
+    ordinal: episode.ordinal,
+    key: episode.key,
+    attempt,
+    epoch,
+    startedAt,
+    ...log.facts(),
+    isCut: scratch.isCut,
+  });
+  const { bytes } = scratch;
+  scratch.append(recordingFiles.header, Buffer.from(JSON.stringify(toFileCase(replayHeader, header))));
+  await scratch.flush();
+  await fileSystem.makeFolder(episodeFolder);
+  await fileSystem.rename(scratch.folder, join(episodeFolder, name));
+  await parts.backlog.add(episodeFolder);
+  noteKept(parts, bytes);
+  return 'kept';
 }
 
 function scratchFolder(handle: RunHandle): string {
