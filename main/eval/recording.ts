@@ -110,7 +110,6 @@ function recordEpisode(parts: EpisodeParts, feed: ReturnType<LiveFrames['begin']
   const { fileSystem, clock, logger } = options;
   const limits = options.limits ?? scratchLimits(state.handle.record.config.workerCount);
   const { episode, attempt, epoch } = request;
-  const episodeFolder = state.handle.episodeFolder(episode.key);
   const name = scratchName(attempt, epoch);
   const folder = join(scratchFolder(state.handle), `${episode.key}.${name}`);
   const scratch = new RecordingScratch({
