@@ -157,7 +157,8 @@ async function episodeRowOf(
   return (await store.listEpisodes(runId, { filters, limit: 1 })).items[0];
 }
 
-const sliceBytes = 64 * 2 ** 20;
+/** What somebody asks to see waits for one slice at most. */
+const sliceBytes = 16 * 2 ** 20;
 
 /** Slices in turn with other work of the thread; one loop per recording. */
 class BackgroundIndexing {
