@@ -151,7 +151,7 @@ async function openParts(options: StudioOptions, stack: AsyncDisposableStack): P
   const store = stack.use(await openStore(opened, bulk));
   const library = openLibrary(opened);
   const { registry } = nodesets;
-  await registry.scan();
+  await registry.scan({ retryFailed: false });
   stack.use(registry.onChange((nodeset) => feed.publish('nodeset.changed', { nodeset })));
   const parts: SharedPorts = {
     clock,

@@ -7,6 +7,8 @@ export interface LineChannel {
   send(value: unknown): void;
   /** Bytes written and not yet taken by the other side. */
   readonly waitingBytes: number;
+  /** Called whenever the other side has taken all of it. */
+  onDrain(listener: () => void): void;
   close(): void;
 }
 
@@ -45,6 +47,7 @@ export function openLineChannel(socket: Socket, { onValue, onClose }: LineChanne
     get waitingBytes() {
       return socket.writableLength;
     },
+    onDrain: (listener) => void socket.on('drain', listener),
     close: () => void socket.destroy(),
   };
 }

@@ -78,3 +78,28 @@ it('tells waiting callers when the owner ends, and new ones that nobody answers'
   expect(await reply).toMatchObject({ ok: false, error: { code: 'connection_closed' } });
   await expect(connectToOwner(socketPath, 'secret', 500)).rejects.toMatchObject({ code: 'workspace_busy' });
 });
+
+it('tells a peer that fell behind of the gap once it reads again, also when nothing more happens', async () => {
+  const engine = createFakeEngine();
+  const socketPath = somePath();
+  await using _server = await serveOwnerSocket(engine, socketPath, 'secret');
+  const socket = connect(socketPath);
+  let text = '';
+  const gap = new Promise<string>((resolve) => {
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text = (text + chunk).slice(-200);
+      const found = /\{"gap":\d+\}\n/.exec(text);
+      if (found) resolve(found[0]);
+    });
+  });
+  socket.write('{"secret":"secret"}\n{"subscribe":true}\n');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  socket.pause();
+  const message = 'x'.repeat(2 ** 20);
+  for (let sent = 0; sent < 12; sent++)
+    engine.feed.publish('notice', { level: 'info', message, runId: null });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  socket.resume();
+  expect(await gap).toBe(`{"gap":${engine.feed.sequence}}\n`);
+  socket.destroy();
+});

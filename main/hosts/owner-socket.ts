@@ -94,16 +94,20 @@ function servePeer(socket: Socket, { dispatcher, feed }: Engine, secret: string)
   };
 }
 
-/** A peer that does not read misses messages and learns of it by a gap. */
+/** A peer that does not read misses messages and learns of it by a gap once it reads again, whether or not more come. */
 function forwardEvents(channel: LineChannel, feed: Engine['feed']): Disposable {
   let missed = false;
+  const tellGap = (): void => {
+    if (missed) channel.send({ gap: feed.sequence } satisfies FromOwner);
+    missed = false;
+  };
+  channel.onDrain(tellGap);
   return feed.subscribe((event) => {
     if (channel.waitingBytes > maxWaitingBytes) {
       missed = true;
       return;
     }
-    if (missed) channel.send({ gap: feed.sequence } satisfies FromOwner);
-    missed = false;
+    tellGap();
     channel.send({ event } satisfies FromOwner);
   });
 }

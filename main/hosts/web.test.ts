@@ -284,6 +284,33 @@ describe('the event stream', () => {
     expect(await fresh).toContain(`event: hello\nid: ${last}`);
   });
 
+  it('tells a client that fell behind of the gap once it reads again, also when nothing more happens', async () => {
+    const told = Promise.withResolvers<string>();
+    const outgoing = httpRequest(
+      { host: '127.0.0.1', port: host.port, path: '/api/events', headers: { cookie } },
+      (response) => {
+        let text = '';
+        response.pause();
+        setTimeout(() => {
+          const message = 'x'.repeat(2 ** 20);
+          for (let sent = 0; sent < 12; sent++)
+            engine.feed.publish('notice', { level: 'info', message, runId: null });
+          setTimeout(() => {
+            response.setEncoding('utf8').on('data', (chunk: string) => {
+              text = (text + chunk).slice(-200);
+              if (text.includes('event: gap')) told.resolve(text);
+            });
+            response.resume();
+          }, 100);
+        }, 100);
+      },
+    );
+    outgoing.on('error', () => undefined);
+    outgoing.end();
+    expect(await told.promise).toContain(`event: gap\nid: ${engine.feed.sequence}\n`);
+    outgoing.destroy();
+  });
+
   it('is not for those without the cookie', async () => {
     expect((await send({ method: 'GET', path: '/api/events' })).status).toBe(401);
   });

@@ -1,6 +1,6 @@
 // From a source on disk to a version: compiled or hashed, with a manifest that a short-lived process gave, or the
 // cache, when the same content was described before.
-import { mkdir, readFile, readdir } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { StudioError } from '../base/errors.ts';
@@ -33,6 +33,8 @@ export interface Describer {
     signal?: AbortSignal,
     onInterpreter?: (chosen: ChosenInterpreter) => void,
   ): Promise<NodesetVersion>;
+  /** The next `describe` tries it, also when the same content was given up before. */
+  forgetFailure(source: NodesetSource): Promise<void>;
 }
 
 /** Environments and caches beside a nodeset hold thousands of files that are not its own. */
@@ -41,6 +43,8 @@ const notOwn = /^\.|^__pycache__$|^node_modules$|^site-packages$|venv$/;
 /** Raise when the same sources would give another manifest. */
 const manifestFormat = 1;
 const defaultDescribeMs = { typescript: 60_000, python: 600_000 } as const;
+/** Given up at its deadline; the same content would take as long again. */
+const cachedFailure = z.object({ format: z.literal(manifestFormat), hash: z.string(), message: z.string() });
 const cachedManifest = z.object({
   format: z.literal(manifestFormat),
   hash: z.string(),
@@ -52,6 +56,8 @@ export function createDescriber(options: DescriberOptions): Describer {
   const folder = path.join(options.cacheFolder, 'nodesets');
   const fileOf = (name: string, hash: string): string =>
     path.join(folder, `${name}-${hash.slice(0, 24)}.manifest.json`);
+
+  const failureFileOf = (name: string): string => path.join(folder, `${name}.gave-up.json`);
 
   const artifactOf = async (
     source: NodesetSource,
@@ -91,9 +97,44 @@ export function createDescriber(options: DescriberOptions): Describer {
       if (source.origin === 'attached') return await describeServer(source, options.describeAttached, signal);
       const artifact = await artifactOf(source, onInterpreter);
       const cached = await readManifest(fileOf(source.name, artifact.hash), artifact.hash);
-      return { ...artifact, manifest: cached ?? (await ask(artifact, signal)) };
+      if (cached) return { ...artifact, manifest: cached };
+      const failureFile = failureFileOf(source.name);
+      await refuseGivenUp(failureFile, artifact.hash);
+      try {
+        return { ...artifact, manifest: await ask(artifact, signal) };
+      } catch (error) {
+        await keepTimeout(failureFile, artifact.hash, error);
+        throw error;
+      }
     },
+    forgetFailure: ({ name }) => rm(failureFileOf(name), { force: true }),
   };
+}
+
+/** Throws what was thrown the last time, when that was a timeout of the same content. */
+async function refuseGivenUp(file: string, hash: string): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return;
+  const kept = cachedFailure.safeParse(parsedOrNull(text));
+  if (!kept.success || kept.data.hash !== hash) return;
+  throw new StudioError(
+    'timeout',
+    `${kept.data.message}; nothing of it changed since, so it was not waited for again. Mend it, or rescan to try it again`,
+  );
+}
+
+async function keepTimeout(file: string, hash: string, error: unknown): Promise<void> {
+  if (!(error instanceof StudioError) || error.code !== 'timeout') return;
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeWhole(file, JSON.stringify({ format: manifestFormat, hash, message: error.message }));
+}
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Never cached: what answers at a URL may be another one tomorrow. */

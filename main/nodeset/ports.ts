@@ -16,6 +16,7 @@ import type {
   PanelState,
 } from '../contract/nodeset.ts';
 import type { SpawnPlace } from '../contract/spawners.ts';
+import type { PlaceCheck } from './spawners/check-place.ts';
 import type { StudioError } from '../base/errors.ts';
 
 /** A stage of loading one nodeset or replica, for progress lines. */
@@ -142,8 +143,11 @@ export interface EnsureOptions {
 }
 
 export interface NodesetRegistry extends AsyncDisposable {
-  /** Looks for nodesets in the library and workspace. Imports nothing into the engine. */
-  scan(): Promise<void>;
+  /**
+   * Looks for nodesets in the library and workspace. Imports nothing into the engine. Without `retryFailed` (default
+   * true) one that did not answer in time is not waited for again while nothing of it changed.
+   */
+  scan(options?: { readonly retryFailed?: boolean }): Promise<void>;
   list(): readonly NodesetSummary[];
   manifest(name: string): NodesetManifest | undefined;
   /** Ports of every known node type, built-ins included. */
@@ -160,6 +164,11 @@ export interface NodesetRegistry extends AsyncDisposable {
   /** Builds what the nodeset asks for, then describes it anew. Joins a build that goes on; aborting ends it. */
   buildEnvironment(name: string, limits?: { readonly signal?: AbortSignal }): Promise<NodesetSummary>;
   cancelBuild(name: string): Promise<void>;
+  /**
+   * Whether these can run where they would, `forRun` before what they and Settings say. Those on this machine are left
+   * out; nothing is started.
+   */
+  placeChecks(names: readonly string[], forRun?: SpawnPlace): Promise<readonly PlaceCheck[]>;
   /** As `scan`, for servers at URLs alone: quick, and nothing that failed is tried again. */
   lookAtAttached(): Promise<void>;
   /** What a server at a URL calls itself. */

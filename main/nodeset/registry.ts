@@ -20,6 +20,9 @@ import { findNodesets, withAttached, type NodesetFolder, type PythonFinder } fro
 import { NodesetSession } from './session.ts';
 import { SharedPool } from './shared-pool.ts';
 import { serverPorts, startShared, type NodesetRuntime } from './start-live.ts';
+import type { SpawnPlace } from '../contract/spawners.ts';
+import { placeCheckOf } from './place-check.ts';
+import type { PlaceCheck } from './spawners/check-place.ts';
 import { refuseSharedEnvironment, startRefused, unknownNodesets } from './refusals.ts';
 import type { NodesetRegistryOptions } from './registry-options.ts';
 import { assertTrusted } from './trust.ts';
@@ -83,7 +86,7 @@ class WorkspaceRegistry implements NodesetRegistry {
     };
   }
 
-  async scan(): Promise<void> {
+  async scan({ retryFailed = true }: { readonly retryFailed?: boolean } = {}): Promise<void> {
     const { folders, findPython, cacheFolder, attachments } = this.#options;
     await pruneNodesetCache(cacheFolder, this.#runtime.clock.now());
     const onDisk = await findNodesets(
@@ -96,7 +99,7 @@ class WorkspaceRegistry implements NodesetRegistry {
     for (const { source, error } of bad)
       [this.#knownFor(source)].filter(isIdle).forEach((known) => known.fail(error));
     const scanned = sources.map((source) => this.#knownFor(source)).filter(isIdle);
-    await mapLimited(scanned, describedAtOnce, (known) => this.#refresh(known));
+    await mapLimited(scanned, describedAtOnce, (known) => this.#refresh(known, retryFailed));
   }
 
   list(): readonly NodesetSummary[] {
@@ -124,6 +127,15 @@ class WorkspaceRegistry implements NodesetRegistry {
 
   importsOf(name: string): readonly string[] {
     return this.#known.get(name)?.source.imports ?? [];
+  }
+
+  async placeChecks(names: readonly string[], forRun?: SpawnPlace): Promise<readonly PlaceCheck[]> {
+    const { checkPlace } = this.#options;
+    const known = names.flatMap((name) => this.#known.get(name) ?? []);
+    const checks = await Promise.all(
+      known.map((each) => placeCheckOf(each, { placeOf: this.#runtime.placeOf, checkPlace, forRun })),
+    );
+    return checks.filter((check) => check !== undefined);
   }
 
   async nameOfServer(server: AttachedServer, signal?: AbortSignal): Promise<string> {
@@ -275,9 +287,10 @@ class WorkspaceRegistry implements NodesetRegistry {
     }
   }
 
-  async #describe(known: KnownNodeset, signal?: AbortSignal): Promise<NodesetVersion> {
+  async #describe(known: KnownNodeset, signal?: AbortSignal, retryFailed = true): Promise<NodesetVersion> {
     try {
       await this.#assertTrusted(known);
+      if (retryFailed) await this.#describer.forgetFailure(known.source);
       const stop = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
       if (this.#runtime.placeOf?.(known.source) !== 'docker') await this.#builds.look(known);
       known.chooseInterpreter(undefined);
@@ -294,9 +307,9 @@ class WorkspaceRegistry implements NodesetRegistry {
   }
 
   /** Of one nodeset during a scan: its failure is its own. */
-  async #refresh(known: KnownNodeset): Promise<void> {
+  async #refresh(known: KnownNodeset, retryFailed = true): Promise<void> {
     try {
-      await known.exclusively(() => this.#describe(known));
+      await known.exclusively(() => this.#describe(known, undefined, retryFailed));
     } catch (error) {
       this.#options.logger.warn('a nodeset could not be described', {
         nodeset: known.source.name,

@@ -25,15 +25,19 @@ export function streamEvents(response: ServerResponse, { feed, clock, after }: S
   });
   let missed = false;
   const gap = (): void => void response.write(`event: gap\nid: ${feed.sequence}\ndata: ${feed.sequence}\n\n`);
+  const tellGap = (): void => {
+    if (!missed) return;
+    missed = false;
+    gap();
+  };
+  // Without a further message nobody would learn that one was missed.
+  response.on('drain', tellGap);
   const send = (message: EventMessage): void => {
     if (response.writableLength > maxWaitingBytes) {
       missed = true;
       return;
     }
-    if (missed) {
-      missed = false;
-      gap();
-    }
+    tellGap();
     response.write(`id: ${message.sequence}\ndata: ${JSON.stringify(message)}\n\n`);
   };
   const missing = after === null ? [] : feed.since(after);
