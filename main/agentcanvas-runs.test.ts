@@ -76,6 +76,8 @@ describe('a run folder of AgentCanvas among the runs', () => {
     expect(await place.listed()).toEqual([['eval_20260102', 3, 3]]);
     expect(place.told).toHaveLength(1);
     expect((await readdir(folder)).sort()).toEqual(['episodes', 'summary.json']);
+    expect((await place.store.rebuildIndex()).unreadable).toEqual([]);
+    expect((await place.store.recover()).unreadable).toEqual([]);
     // The next start of the application.
     await place.open().look();
     expect(await place.listed()).toHaveLength(1);

@@ -12,7 +12,7 @@ import { indexRun } from './index-run.ts';
 import { episodesByOrdinal, listEpisodes, listRuns, matchingOrdinals } from './index-queries.ts';
 import type { EpisodeQuery, FileSystemPort, IndexReport, Page, RunListQuery } from './ports.ts';
 import { RunIndex, type IndexedNumbers, type RunStamp } from './run-index.ts';
-import { runFiles } from './run-folder.ts';
+import { holdsRun, runFiles } from './run-folder.ts';
 import { toStorageError } from './storage-error.ts';
 import type { RunObserver } from './run-handle.ts';
 
@@ -226,6 +226,7 @@ export class IndexKeeper implements RunObserver {
         await this.#refreshRun(runId, stamps.get(runId));
       } catch (error) {
         if (isDamage(error)) throw error;
+        if (!(await holdsRun(this.#options.fileSystem, join(this.#options.runsFolder, runId)))) continue;
         unreadable.push({ runId, message: messageOf(error) });
       }
     }

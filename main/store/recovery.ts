@@ -7,7 +7,7 @@ import type { RunStatus } from '../contract/run.ts';
 import { atomicWrite, isTemporaryFile } from './atomic-write.ts';
 import { busyMs } from './busy-time.ts';
 import type { FileSystemPort, RecoveryReport, RunHandle } from './ports.ts';
-import { readRecord, runFiles } from './run-folder.ts';
+import { holdsRun, readRecord, runFiles } from './run-folder.ts';
 
 export interface RecoveryOptions {
   readonly fileSystem: FileSystemPort;
@@ -47,15 +47,6 @@ export async function recoverRuns(options: RecoveryOptions): Promise<RecoveryRep
     }
   }
   return { interrupted, unreadable, tornRuns, ended };
-}
-
-/** Results of another program may lie among the runs; they are nobody's to recover. */
-async function holdsRun(fileSystem: FileSystemPort, folder: string): Promise<boolean> {
-  const isOthers = (await fileSystem.stat(join(folder, runFiles.summary))) !== undefined;
-  if (!isOthers) return true;
-  for (const name of [runFiles.record, runFiles.createdRecord])
-    if (await fileSystem.stat(join(folder, name))) return true;
-  return false;
 }
 
 /** Undefined when the run needs nothing. */

@@ -76,6 +76,15 @@ export async function readRecord(fileSystem: FileSystemPort, folder: string): Pr
   }
 }
 
+/** Results of another program may lie among the runs: a summary without a record. */
+export async function holdsRun(fileSystem: FileSystemPort, folder: string): Promise<boolean> {
+  const isOthers = (await fileSystem.stat(join(folder, runFiles.summary))) !== undefined;
+  if (!isOthers) return true;
+  for (const name of [runFiles.record, runFiles.createdRecord])
+    if (await fileSystem.stat(join(folder, name))) return true;
+  return false;
+}
+
 export async function writeSummary(
   fileSystem: FileSystemPort,
   folder: string,
