@@ -8,10 +8,14 @@ import MarkdownIt from 'markdown-it';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Every page once, in reading order. */
+/**
+ * Every page once, in reading order.
+ *
+ * @type {readonly (readonly [string, readonly string[]])[]}
+ */
 export const navigation = [
   ['', ['index.md']],
-  ['First steps', ['first-run.md', 'canvas.md', 'minivln.md', 'gymnasium.md', 'r2r.md', 'chat-agents.md']],
+  ['First steps', ['first-run.md', 'canvas.md', 'minivln.md', 'gymnasium.md', 'r2r.md', 'llm.md']],
   [
     'Evaluating',
     [

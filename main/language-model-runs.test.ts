@@ -232,17 +232,19 @@ it('shows a reply in its viewer while it comes, and what the Play used', async (
   const { definition, item } = await ask('graphs.read', { ref: 'minivln_llm' });
   await ask('play.start', { definition, graph: { name: item.name, ref: item.ref } });
   const seen = new Set<string>();
+  let used: unknown;
   for (;;) {
     const { frames } = await ask('play.viewers', {});
     const field = frames.find(({ nodeId }) => nodeId === 'reply_view')?.entries.at(-1)?.fields[0]?.value;
     if (field?.kind === 'text') seen.add(field.text);
     const { view } = await ask('play.state', {});
     if (view.status === 'finished') {
-      expect(view.usage).toMatchObject({ calls: 1, inputTokens: tokensPerReply.input });
+      used = view.usage;
       break;
     }
     await delay(20);
   }
+  expect(used).toMatchObject({ calls: 1, inputTokens: tokensPerReply.input });
   await ask('play.release', {});
   const texts = [...seen].sort((a, b) => a.length - b.length);
   expect(texts.at(-1)).toBe('one two three four five six seven eight\nSTOP');
@@ -291,11 +293,9 @@ describe.skipIf(!existsSync(interpreter) || !existsSync(r2rData))('Room-to-Room'
       expect(rows[0]?.metrics).toMatchObject({ actions: 3 });
       expect(prompts).toHaveLength(4);
       expect(prompts[3]).toContain(graph === 'r2r_llm' ? 'Move 1 of the way.' : 'plan 3');
-      if (graph === 'r2r_mapgpt') {
-        const places = prompts.map((prompt) => new Set(prompt.match(/Place \d+/g)).size);
-        expect(places).toEqual([...places].sort((a, b) => a - b));
-        expect(prompts[3]).toMatch(/Trajectory: Place 1 -> Place \d+ -> Place \d+ -> Place \d+/);
-      }
+      const places = prompts.map((prompt) => new Set(prompt.match(/Place \d+/g)).size);
+      expect(places).toEqual([...places].sort((a, b) => a - b));
+      expect(/Trajectory: Place 1( -> Place \d+){3}/.test(prompts[3] ?? '')).toBe(graph === 'r2r_mapgpt');
     },
     90_000,
   );

@@ -62,6 +62,8 @@ export const introspection = z.object({
   /** There, but must still be loaded before anything can be said of them, or failed to load. */
   unloaded: z.array(z.string()).default([]),
   batchedNodes: z.array(z.string()),
+  /** A node of the graph is a chat node. */
+  asksLanguageModels: z.boolean().optional(),
   stepBudget: z.number().int().nullable(),
   /** From cores and memory. */
   suggestedWorkers: z.number().int(),

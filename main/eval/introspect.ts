@@ -6,7 +6,7 @@ import type { Introspection } from '../contract/requests.ts';
 import type { NodesetRegistry } from '../nodeset/ports.ts';
 import { errorInfoOf } from './batch-eval-runner.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
-import { requiredNodesets } from '../graph/graph-tools.ts';
+import { allNodes, requiredNodesets } from '../graph/graph-tools.ts';
 import type { GraphSource, MachineFacts } from './ports.ts';
 
 const fallbackPerStepBudgetSec = 30;
@@ -40,6 +40,7 @@ export async function introspect(
     missing: names.filter((name) => !summaries.some((summary) => summary.name === name)),
     unloaded: unloadedOf(ports, summaries, request.load || ports.reader.isKnown(names)),
     batchedNodes: batchedNodesOf(definition, registry),
+    asksLanguageModels: allNodes(definition).some(({ node }) => node.type === 'llmCall'),
     stepBudget: definition.step_budget ?? definition.maxIterations ?? null,
     suggestedWorkers: suggestedWorkers(names, registry, machine),
   };

@@ -53,6 +53,7 @@ export function exportParquet({ record, filter }: ExportContext, rows: readonly 
       ),
       name: isField(name) ? `metrics.${name}` : name,
     })),
+    ...usageColumns(rows),
   ];
   const kvMetadata = [
     { key: 'run_id', value: record.runId },
@@ -60,6 +61,19 @@ export function exportParquet({ record, filter }: ExportContext, rows: readonly 
     ...(filter === null ? [] : [{ key: 'filter', value: filter }]),
   ];
   return new Uint8Array(parquetWriteBuffer({ columnData, kvMetadata }));
+}
+
+/** Of runs that asked language models. */
+function usageColumns(rows: readonly EpisodeRow[]): Column[] {
+  if (!rows.some(({ usage }) => usage)) return [];
+  return (['calls', 'inputTokens', 'outputTokens', 'costUsd'] as const).map((field) => ({
+    ...column(
+      field,
+      'DOUBLE',
+      rows.map(({ usage }) => usage?.[field] ?? null),
+    ),
+    name: field === 'calls' ? 'chat_calls' : toSnake(field),
+  }));
 }
 
 function column(

@@ -1,6 +1,7 @@
 // Episode rows as CSV, TSV, JSON or JSON lines. Values read back as they were: numbers in shortest exact form, `nan`,
 // `inf`, `-inf` for the others, an empty cell (null) for "not measured". Text that a spreadsheet would take for a
 // formula gets a leading apostrophe in CSV. A filter that was in force is named in the file.
+import { chatUsage, type ChatUsage } from '../contract/chat.ts';
 import type { EpisodeRow, MetricValue, RunRecord, RunSummary } from '../contract/run.ts';
 import { runSummary } from '../contract/run.ts';
 import { toFileCase, toSnake } from '../contract/casing.ts';
@@ -31,6 +32,14 @@ const fields = [
   'retried',
 ] as const satisfies readonly (keyof EpisodeRow)[];
 
+/** Of runs that asked language models. */
+const usageFields = {
+  chat_calls: (usage) => usage.calls,
+  input_tokens: (usage) => usage.inputTokens,
+  output_tokens: (usage) => usage.outputTokens,
+  cost_usd: (usage) => usage.costUsd,
+} as const satisfies Readonly<Record<string, (usage: ChatUsage) => number | null>>;
+
 export type RowPages = AsyncIterable<readonly EpisodeRow[]>;
 
 /** RFC 4180 with LF; a filter is one `#` line before the header. */
@@ -55,12 +64,15 @@ async function* exportTable(
 ): AsyncGenerator<string> {
   const metrics = context.record.metrics.map(({ name }) => name);
   if (context.filter !== null) yield `# filter: ${context.filter.replaceAll(/[\r\n]+/g, ' ')}\n`;
-  yield `${[...fields.map(toSnake), ...metrics].map(cell).join(separator)}\n`;
+  const used = context.summary.usage ? Object.entries(usageFields) : [];
+  const names = [...fields.map(toSnake), ...metrics, ...used.map(([name]) => name)];
+  yield `${names.map(cell).join(separator)}\n`;
   for await (const rows of pages) {
     const lines = rows.map((row) => {
       const own = fields.map((field) => cell(row[field]));
       const measured = metrics.map((name) => metricCell(row.metrics[name] ?? null));
-      return `${own.concat(measured).join(separator)}\n`;
+      const spent = used.map(([, of]) => cell(row.usage ? of(row.usage) : null));
+      return `${own.concat(measured, spent).join(separator)}\n`;
     });
     yield lines.join('');
   }
@@ -93,7 +105,8 @@ const fileFields = fields.map((field) => [field, toSnake(field)] as const);
 
 function fileRow(row: EpisodeRow): Record<string, unknown> {
   const named = Object.fromEntries(fileFields.map(([field, name]) => [name, row[field]]));
-  return { ...named, metrics: row.metrics };
+  const usage = row.usage ? { usage: toFileCase(chatUsage, row.usage) } : {};
+  return { ...named, metrics: row.metrics, ...usage };
 }
 
 /** The first line names run and filter when one is in force; then one row a line. */

@@ -1,7 +1,7 @@
 // Names a filter may use: metrics first, then the row's fields under the engine's names and under those of the table.
 import { toSnake } from '#contract/casing.ts';
 import type { EpisodeRow } from '#contract/run.ts';
-import { accessorOf, type Accessor, type CellValue } from './row-columns.ts';
+import { accessorOf, tokensOf, type Accessor, type CellValue } from './row-columns.ts';
 
 export interface FilterField {
   readonly read: Accessor;
@@ -35,6 +35,9 @@ const engineFields: Readonly<Record<string, FilterField>> = {
   error_code: field((row) => row.errorCode, 'error_code'),
   error_message: field((row) => row.errorMessage, 'error_message'),
   retried: field((row) => (row.retried ? 1 : 0), 'retried'),
+  chat_calls: field((row) => row.usage?.calls ?? null, 'chat_calls'),
+  tokens: field((row) => tokensOf(row.usage), 'tokens'),
+  cost_usd: field((row) => row.usage?.costUsd ?? null, 'cost_usd'),
 };
 
 /** Shorter names, those of the table's columns. */
@@ -45,6 +48,8 @@ const tableFields: Readonly<Record<string, FilterField>> = {
   duration: field((row) => (row.durationMs === null ? null : row.durationMs / 1000), 'duration_ms', 1000),
   error: field((row) => row.errorCode, 'error_code'),
   message: field((row) => row.errorMessage, 'error_message'),
+  calls: field((row) => row.usage?.calls ?? null, 'chat_calls'),
+  cost: field((row) => row.usage?.costUsd ?? null, 'cost_usd'),
 };
 
 export function filterField(name: string, metrics: readonly string[]): FilterField | undefined {

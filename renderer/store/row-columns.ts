@@ -21,7 +21,16 @@ const fields: Readonly<Record<string, Accessor>> = {
   error: (row) => row.errorCode,
   message: (row) => row.errorMessage,
   retried: (row) => (row.retried ? 1 : 0),
+  calls: (row) => row.usage?.calls ?? null,
+  tokens: (row) => tokensOf(row.usage),
+  cost: (row) => row.usage?.costUsd ?? null,
 };
+
+/** Asked and answered; null when one of them is unknown. */
+export function tokensOf(usage: EpisodeRow['usage']): number | null {
+  if (!usage || usage.inputTokens === null || usage.outputTokens === null) return null;
+  return usage.inputTokens + usage.outputTokens;
+}
 
 /** A metric's value as a number; NaN and the infinities are numbers here, null is "not measured". */
 export function metricNumber(value: MetricValue | undefined): number | null {

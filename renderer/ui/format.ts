@@ -165,3 +165,9 @@ export function formatShare(done: number, total: number): string {
 
 /** `no_verdict` -> "no verdict". */
 export const formatWord = (name: string): string => name.replaceAll('_', ' ');
+
+/** US dollars without the sign: cents for large sums, what matters for small ones. */
+export function formatCost(dollars: number): string {
+  if (dollars === 0) return '0';
+  return dollars >= 10 ? dollars.toFixed(2) : String(Number(dollars.toPrecision(3)));
+}

@@ -1,4 +1,5 @@
 // Numbers and runs as text for people. Not measured, 0 and an error never look alike.
+import type { ChatUsage } from '../../contract/chat.ts';
 import type {
   Estimate,
   MetricSummary,
@@ -57,8 +58,26 @@ export function countsLine(counts: RunCounts): string {
   return `${counts.planned} planned = ${shown.join(' + ')}`;
 }
 
-export function summaryLines({ counts, metrics, flags }: RunSummary): string[] {
-  return [countsLine(counts), ...metrics.map(metricLine), ...flags.map((flag) => `! ${flag.message}`)];
+export function summaryLines({ counts, metrics, flags, usage }: RunSummary): string[] {
+  return [
+    countsLine(counts),
+    ...metrics.map(metricLine),
+    ...(usage ? [usageLine(usage)] : []),
+    ...flags.map((flag) => `! ${flag.message}`),
+  ];
+}
+
+/** `language models: 50 calls, 550 + 350 tokens, $0.00125 (m1)` */
+export function usageLine(usage: ChatUsage): string {
+  const known = (value: number | null): string => (value === null ? 'unknown' : value.toLocaleString('en'));
+  const cost = usage.costUsd === null ? 'cost unknown' : `$${Number(usage.costUsd.toPrecision(4))}`;
+  const extras = [
+    [usage.failed, 'failed'],
+    [usage.retries, 'tried again'],
+    [usage.replayed, 'from recorded replies'],
+  ] as const;
+  const told = extras.filter(([count]) => count > 0).map(([count, word]) => `, ${count} ${word}`);
+  return `language models: ${known(usage.calls)} calls${told.join('')}, ${known(usage.inputTokens)} input and ${known(usage.outputTokens)} output tokens, ${cost} (${usage.models.join(', ')})`;
 }
 
 export function progressLines(live: LiveRun, columns: number): string[] {

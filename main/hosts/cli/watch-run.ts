@@ -1,6 +1,8 @@
 // Follows one run to its end: progress on a terminal, one line per event elsewhere, JSON lines with --json, and the
 // three levels of Ctrl-C. The same requests a window would send, so either can stop the other's run.
 import type { EventMessage } from '../../contract/api.ts';
+import { toFileCase } from '../../contract/casing.ts';
+import { chatUsage } from '../../contract/chat.ts';
 import type { EpisodeRow, RunListItem, RunSummary } from '../../contract/run.ts';
 import type { ErrorInfo } from '../../contract/error.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -139,6 +141,7 @@ function episodeEvent(runId: string, row: EpisodeRow): unknown {
     steps: row.steps,
     duration_ms: row.durationMs,
     metrics: row.metrics,
+    ...(row.usage ? { usage: toFileCase(chatUsage, row.usage) } : {}),
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage },
   };
 }
@@ -236,6 +239,7 @@ function finishedEvent(item: RunListItem, summary: RunSummary, error: ErrorInfo 
       }),
     ),
     flags: summary.flags,
+    ...(summary.usage ? { usage: toFileCase(chatUsage, summary.usage) } : {}),
     error: error === null ? null : { code: error.code, message: error.message },
   };
 }

@@ -4,7 +4,7 @@ import type { PlayView } from '#contract/play.ts';
 import { formatAddress, home } from '../../store/address.ts';
 import { useCommand, useStudioState } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
-import { formatPlural } from '../../ui/format.ts';
+import { formatCost, formatPlural } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
 import { Tip } from '../../ui/tip.tsx';
 import { formatMs } from './format-ms.ts';
@@ -181,7 +181,7 @@ function Progress({ view }: { readonly view: PlayView }) {
         Preparing{view.stage ? `: ${view.stage}` : ''}
       </span>
     );
-  const counts = `Step ${view.step}${view.stepBudget ? ` of ${view.stepBudget}` : ''} · ${formatPlural(view.firings, 'firing')}`;
+  const counts = `Step ${view.step}${view.stepBudget ? ` of ${view.stepBudget}` : ''} · ${formatPlural(view.firings, 'firing')}${usageWords(view.usage)}`;
   return (
     <span className="row small">
       {view.status === 'running' ? <Status status="running" word="Playing" /> : null}
@@ -228,4 +228,16 @@ function Outcome({ view }: { readonly view: PlayView }) {
       ) : null}
     </span>
   );
+}
+
+/** ` · 3 calls, 54 tokens, $0.0012`: what language models used, if any was asked. */
+function usageWords(usage: PlayView['usage']): string {
+  if (!usage) return '';
+  const { inputTokens, outputTokens, costUsd } = usage;
+  const tokens =
+    inputTokens === null || outputTokens === null
+      ? 'tokens unknown'
+      : formatPlural(inputTokens + outputTokens, 'token');
+  const cost = costUsd === null ? 'cost unknown' : `$${formatCost(costUsd)}`;
+  return ` · ${formatPlural(usage.calls, 'call')}, ${tokens}, ${cost}`;
 }

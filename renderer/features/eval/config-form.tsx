@@ -3,6 +3,7 @@ import type { Introspection } from '#contract/requests.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Field, Segments } from '../../ui/field.tsx';
 import { AdvancedFields } from './advanced-fields.tsx';
+import { LanguageModelFields } from './language-model-fields.tsx';
 import type { Draft } from './draft.ts';
 import { NumberField, type FormProps } from './form-fields.tsx';
 import { EpisodeFields } from './episode-fields.tsx';
@@ -104,6 +105,7 @@ export function ConfigForm({ introspection, environment, ...form }: ConfigFormPr
           )}
         </Field>
       </Section>
+      {introspection.asksLanguageModels ? <LanguageModelFields {...form} /> : null}
       <AdvancedFields hasBatching={introspection.batchedNodes.length > 0} {...form} />
     </form>
   );

@@ -31,6 +31,10 @@ export interface Draft {
   readonly failOn: string;
   readonly strictErrors: boolean;
   readonly affinity: 'none' | 'scene';
+  /** Profile, or provider/model; empty = the default. */
+  readonly chatProfile: string;
+  readonly replies: 'live' | 'record' | 'replay';
+  readonly repliesFrom: string;
   readonly tags: string;
   readonly note: string;
 }
@@ -73,6 +77,9 @@ export const emptyDraft: Draft = {
   failOn: '',
   strictErrors: false,
   affinity: 'none',
+  chatProfile: '',
+  replies: 'live',
+  repliesFrom: '',
   tags: '',
   note: '',
 };
@@ -84,6 +91,9 @@ const fieldOfPath: Readonly<Record<string, DraftField>> = {
   'batching.flushPolicy': 'flushPolicy',
   'batching.flushTimeoutMs': 'flushTimeoutMs',
   'batching.maxBatch': 'maxBatch',
+  'chat.profile': 'chatProfile',
+  'chat.replies': 'replies',
+  'chat.repliesFrom': 'repliesFrom',
 };
 
 export interface DraftResult {
@@ -122,9 +132,16 @@ export function configOfDraft(graph: string, draft: Draft, suggestedWorkers: num
       flushTimeoutMs: number('flushTimeoutMs'),
       maxBatch: number('maxBatch'),
     }),
+    chat: {
+      profile: draft.chatProfile.trim(),
+      replies: draft.replies,
+      repliesFrom: draft.replies === 'replay' ? draft.repliesFrom.trim() : '',
+    },
     tags: listOf(draft.tags),
     note: draft.note,
   });
+  if (draft.replies === 'replay' && draft.repliesFrom.trim() === '')
+    problems.repliesFrom = 'Give the run that recorded them, or a folder.';
   const parsed = evalConfig.safeParse(input);
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path.slice(0, 2).join('.');
@@ -207,6 +224,9 @@ export function draftOfConfig(config: EvalConfigInput): Draft {
     failOn: text(full.failOn),
     strictErrors: full.strictErrors,
     affinity: full.affinity,
+    chatProfile: full.chat.profile,
+    replies: full.chat.replies,
+    repliesFrom: full.chat.repliesFrom,
     tags: full.tags.join(', '),
     note: full.note,
   };

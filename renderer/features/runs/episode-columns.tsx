@@ -2,7 +2,7 @@
 import type { MetricDefinition } from '#contract/nodeset.ts';
 import type { EpisodeRow } from '#contract/run.ts';
 import { accessorOf } from '../../store/row-columns.ts';
-import { formatDuration, formatMetricValue, formatWord } from '../../ui/format.ts';
+import { formatCost, formatCount, formatDuration, formatMetricValue, formatWord } from '../../ui/format.ts';
 import type { GridColumn } from '../../ui/grid-types.ts';
 import { Status } from '../../ui/status.tsx';
 
@@ -152,6 +152,53 @@ function metricColumn(metric: MetricDefinition): GridColumn<EpisodeRow> {
   };
 }
 
-export function episodeColumns(metrics: readonly MetricDefinition[]): GridColumn<EpisodeRow>[] {
-  return [...before, ...metrics.map(metricColumn), ...after];
+/** Of runs that asked language models. */
+const usage: readonly GridColumn<EpisodeRow>[] = [
+  {
+    id: 'calls',
+    header: 'Calls',
+    width: 60,
+    align: 'end',
+    isHiddenAtFirst: true,
+    description: 'Calls of language models',
+    cell: (row) => whole(accessorNumber(row, 'calls')),
+    text: plain('calls'),
+  },
+  {
+    id: 'tokens',
+    header: 'Tokens',
+    width: 76,
+    align: 'end',
+    description: 'Input and output tokens of language models',
+    cell: (row) => {
+      const tokens = accessorNumber(row, 'tokens');
+      return tokens === null ? notKnown : formatCount(tokens);
+    },
+    text: plain('tokens'),
+  },
+  {
+    id: 'cost',
+    header: 'Cost',
+    unit: '$',
+    width: 84,
+    align: 'end',
+    description: 'US dollars; – where a price is unknown',
+    cell: (row) => {
+      const cost = accessorNumber(row, 'cost');
+      return cost === null ? notKnown : formatCost(cost);
+    },
+    text: plain('cost'),
+  },
+];
+
+function accessorNumber(row: EpisodeRow, column: string): number | null {
+  const value = accessorOf(column)(row);
+  return typeof value === 'number' ? value : null;
+}
+
+export function episodeColumns(
+  metrics: readonly MetricDefinition[],
+  hasUsage = false,
+): GridColumn<EpisodeRow>[] {
+  return [...before, ...metrics.map(metricColumn), ...(hasUsage ? usage : []), ...after];
 }

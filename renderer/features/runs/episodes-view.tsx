@@ -26,7 +26,8 @@ export function EpisodesView({
   const { navigation } = useStudio();
   const address = useAddress();
   const { metrics } = state.record;
-  const columns = useMemo(() => episodeColumns(metrics), [metrics]);
+  const hasUsage = state.summary?.usage != null;
+  const columns = useMemo(() => episodeColumns(metrics, hasUsage), [metrics, hasUsage]);
   const metricNames = useMemo(() => metrics.map((metric) => metric.name), [metrics]);
   const rows = useEpisodeRows(session, metricNames);
   const [active, setActive] = useState<number | null>(address.episode);

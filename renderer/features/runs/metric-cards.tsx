@@ -2,7 +2,7 @@
 // what a reader should know before trusting it.
 import { ArrowDown, ArrowUp, TriangleAlert } from 'lucide-react';
 import type { MetricSummary, RunSummary } from '#contract/run.ts';
-import { formatCount, formatEstimate } from '../../ui/format.ts';
+import { formatCost, formatCount, formatEstimate } from '../../ui/format.ts';
 
 export function MetricCards({ summary }: { readonly summary: RunSummary }) {
   const general = summary.flags.filter((flag) => flag.metric === null);
@@ -26,6 +26,7 @@ export function MetricCards({ summary }: { readonly summary: RunSummary }) {
           />
         ))}
       </ul>
+      <UsageLine usage={summary.usage} />
       {general.length > 0 ? (
         <ul className="flags">
           {general.map((flag) => (
@@ -36,6 +37,34 @@ export function MetricCards({ summary }: { readonly summary: RunSummary }) {
         </ul>
       ) : null}
     </section>
+  );
+}
+
+/** What language models used, beside the metrics: it is no metric of the environment. */
+function UsageLine({ usage }: { readonly usage: RunSummary['usage'] }) {
+  if (!usage) return null;
+  const known = (tokens: number | null): string => (tokens === null ? 'unknown' : formatCount(tokens));
+  const facts: readonly (readonly [string, string])[] = [
+    ['Models', usage.models.join(', ')],
+    ['Calls', formatCount(usage.calls)],
+    ['Input tokens', known(usage.inputTokens)],
+    ['Output tokens', known(usage.outputTokens)],
+    ['Cost', usage.costUsd === null ? 'unknown' : `$${formatCost(usage.costUsd)}`],
+    ['Tried again', formatCount(usage.retries)],
+    ['Failed', formatCount(usage.failed)],
+    ['From recorded replies', formatCount(usage.replayed)],
+  ];
+  return (
+    <dl className="facts usage" aria-label="Language models">
+      {facts.map(([name, value]) =>
+        value === '0' && name !== 'Calls' ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
   );
 }
 

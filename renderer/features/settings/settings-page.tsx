@@ -10,6 +10,7 @@ import { useAction, useLoad } from '../../ui/use-request.ts';
 import { AppearanceSection } from './appearance-section.tsx';
 import { ConnectionsSection } from './connections-section.tsx';
 import { DoctorSection } from './doctor-section.tsx';
+import { LanguageModelsSection } from './language-models-section.tsx';
 import { LimitsSection } from './limits-section.tsx';
 import { PythonSection } from './python-section.tsx';
 import { SettingsSection } from './settings-section.tsx';
@@ -19,6 +20,7 @@ import { TrustSection } from './trust-section.tsx';
 const sections = [
   ['workspace', 'Workspace'],
   ['appearance', 'Appearance'],
+  ['language-models', 'Language models'],
   ['python', 'Python and nodesets'],
   ['spawners', 'Where nodesets run'],
   ['connections', 'Connections'],
@@ -167,12 +169,10 @@ function EditableSettings({ stored }: { readonly stored: Settings }) {
   return (
     <>
       <AppearanceSection {...form} />
+      <LanguageModelsSection {...form} />
       <PythonSection {...form} />
       <SpawnersSection {...form} />
-      <ConnectionsSection
-        connections={saved.connections}
-        save={(connections) => persist({ connections })}
-      />
+      <ConnectionsSection connections={saved.connections} save={(connections) => persist({ connections })} />
       <TrustSection />
       <LimitsSection {...form} />
       {isChanged || saving.error ? (
