@@ -4,10 +4,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-const { buildDocs, slugOf } = (await import('./docs.mjs' as string)) as {
-  buildDocs(options: { folder?: string; output: string }): Promise<{ pages: number }>;
-  slugOf(heading: string): string;
-};
+interface DocsProgram {
+  readonly buildDocs: (options: { folder?: string; output: string }) => Promise<{ pages: number }>;
+  readonly slugOf: (heading: string) => string;
+}
+
+/** A plain program without types of its own. */
+const program: string = './docs.mjs';
+const { buildDocs, slugOf } = (await import(program)) as DocsProgram;
 
 let folder: string;
 

@@ -30,8 +30,9 @@ export async function examine(options: DoctorOptions): Promise<DoctorReport> {
     gpuCheck(),
     orphanCheck(),
   ]);
+  const places = await placeChecks(options.registry);
   const interpreters = await interpreterChecks(options.registry, options.probe);
-  const all = [...checks, ...interpreters, ...nodesetChecks(options.registry, interpreters)];
+  const all = [...checks, ...places, ...interpreters, ...nodesetChecks(options.registry, interpreters)];
   return { ok: all.every((check) => check.ok), checks: all };
 }
 
@@ -56,6 +57,18 @@ async function diskCheck({ workspaceFolder, freeBytes, pauseBelowBytes }: Doctor
     output: `${(free / 1e9).toFixed(1)} GB free at ${workspaceFolder}`,
     fix: ok ? '' : 'Free some space: runs pause below the limit in Settings.',
   };
+}
+
+/** Only of nodesets that run elsewhere: nobody else needs Docker or Ray. */
+async function placeChecks(registry: NodesetRegistry): Promise<Check[]> {
+  const found = await registry.placeChecks(registry.list().map(({ name }) => name));
+  return found.map(({ nodeset, place, ok, warning, command, output, fix }) => ({
+    name: `${place} for ${nodeset}`,
+    ok: ok || warning,
+    command,
+    output,
+    fix,
+  }));
 }
 
 async function pythonCheck(python: string): Promise<Check> {

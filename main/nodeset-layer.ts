@@ -17,6 +17,7 @@ import { createNodesetRegistry } from './nodeset/registry.ts';
 import { sweepSharedFolders } from './nodeset/shared-folders.ts';
 import type { NodesetFolder } from './nodeset/scan.ts';
 import { createAllPlaces } from './nodeset/spawners/all-places.ts';
+import { createPlaceChecker } from './nodeset/spawners/check-place.ts';
 import { choosePlace } from './nodeset/spawners/choose-place.ts';
 import type { ProcessRegistry } from './process/ports.ts';
 import { createProcessRegistry } from './process/process-registry.ts';
@@ -97,6 +98,11 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     interpreters: python.choice,
     environments: python.environments,
     attachments: () => settings().attachments,
+    checkPlace: createPlaceChecker({
+      settings: () => settings().spawners,
+      probe: python.probe,
+      resolveInterpreter: python.resolve,
+    }),
     runtime: {
       clock,
       deadlines: () => settings().deadlines,

@@ -42,7 +42,8 @@ export async function preflight(
   checks.push(graphCheck(ports.graphs.validate(graph.definition)));
   const names = requiredNodesets(graph.definition);
   checks.push(nodesetCheck(names, ports.registry));
-  const episodes = checks.every(({ ok }) => ok)
+  checks.push(...(await placeChecks(ports.registry, names, config)));
+  const episodes = checks.every(({ ok, warning }) => ok || warning)
     ? await episodesOf(ports, { config, graph, names, signal }, checks)
     : null;
   checks.push(
@@ -119,6 +120,21 @@ function nodesetCheck(names: readonly string[], registry: NodesetRegistry): Chec
       );
   }
   return passed('nodesets', names.length === 0 ? 'The graph needs none' : names.join(', '));
+}
+
+/** Places other than this machine, for those that use one. */
+async function placeChecks(
+  registry: NodesetRegistry,
+  names: readonly string[],
+  { spawner }: EvalConfig,
+): Promise<Check[]> {
+  const found = await registry.placeChecks(names, spawner);
+  return found.map(({ nodeset, place, ok, warning, output, fix }) => ({
+    ...(ok
+      ? passed('spawner', `${nodeset}: ${place}, ${output}`)
+      : failed('spawner', `${nodeset}: ${output}`, fix)),
+    warning,
+  }));
 }
 
 async function diskCheck({ freeBytes, pauseBelowBytes }: PreflightPorts): Promise<Check> {

@@ -6,6 +6,7 @@ import type { PythonEnvironments } from './environments/python-environments.ts';
 import type { InterpreterChoice } from './interpreter-choice.ts';
 import type { EngineNodes } from './ports.ts';
 import type { NodesetFolder, PythonFinder } from './scan.ts';
+import type { PlaceChecker } from './spawners/check-place.ts';
 import type { NodesetRuntime } from './start-live.ts';
 import type { TrustPort } from './trust.ts';
 
@@ -23,6 +24,7 @@ export interface NodesetRegistryOptions {
   /** Without it a Python nodeset gets what its launcher resolves, and no environment is built. */
   readonly interpreters?: InterpreterChoice | undefined;
   readonly environments?: PythonEnvironments | undefined;
+  readonly checkPlace?: PlaceChecker | undefined;
   /** Servers at URLs, from Settings. */
   readonly attachments?: (() => readonly Attachment[]) | undefined;
 }

@@ -16,6 +16,7 @@ import {
   pythonInterpreter,
   type TestRegistry,
 } from '../testing/test-registry.ts';
+import { createPlaceChecker } from './check-place.ts';
 import { choosePlace } from './choose-place.ts';
 import { runArguments, publishedAddress } from './docker-command.ts';
 import { DockerSpawner } from './docker.ts';
@@ -80,6 +81,11 @@ async function withCrate(): Promise<NodesetRegistry> {
   });
   const registry = test.again({
     findPython: finder,
+    checkPlace: createPlaceChecker({
+      settings: () => spawnerSettings.parse({ docker: { command: docker } }),
+      probe: { ask: () => Promise.reject(new Error('not asked')) },
+      resolveInterpreter: () => Promise.reject(new Error('not asked')),
+    }),
     runtime: {
       clock: systemClock,
       spawner: createPlacedSpawner({ local: createLocalProcessSpawner(processes), docker: spawner }),
@@ -223,6 +229,22 @@ describe.skipIf(!hasPython)('a nodeset with an image', () => {
     expect(removed).toContain(id);
     expect(removed).not.toContain('cd'.repeat(32));
     expect(await readdir(records)).toEqual([`${test.processes.ownerMarker}-9.cid`]);
+  }, 30_000);
+
+  it('is checked before a start: program, daemon, image', async () => {
+    await using registry = await withCrate();
+    expect(await registry.placeChecks(['crate', 'unknown'])).toMatchObject([
+      { nodeset: 'crate', place: 'docker', ok: true, output: expect.stringContaining('image') as string },
+    ]);
+    expect(await registry.placeChecks(['crate'], 'local')).toEqual([]);
+    await writeFile(path.join(folder, 'no-image'), '');
+    expect(await registry.placeChecks(['crate'])).toMatchObject([
+      { ok: false, warning: true, fix: expect.stringContaining('docker pull') as string },
+    ]);
+    await rm(docker);
+    expect(await registry.placeChecks(['crate'])).toMatchObject([
+      { ok: false, warning: false, output: expect.stringContaining('is not on PATH') as string },
+    ]);
   }, 30_000);
 
   it('says what is missing where there is no Docker', async () => {

@@ -121,6 +121,7 @@ export function createSimulatedRegistry(world: ReplicaWorld): SimulatedRegistry 
     strike: (slot) =>
       replicas.findLast((replica) => replica.slot === slot && !replica.isEnded)?.die('SIGKILL'),
     scan: () => Promise.resolve(),
+    placeChecks: () => Promise.resolve([]),
     list: () => [
       {
         name: 'sim',
@@ -146,6 +147,7 @@ export function createSimulatedRegistry(world: ReplicaWorld): SimulatedRegistry 
     cancelBuild: unsupported,
     lookAtAttached: () => Promise.resolve(),
     nameOfServer: unsupported,
+    placeChecks: unsupported,
     ensureNodesetsForGraph: (_names, options) => open(options),
     onChange: () => ({ [Symbol.dispose]: () => undefined }),
     [Symbol.asyncDispose]: () => Promise.resolve(),

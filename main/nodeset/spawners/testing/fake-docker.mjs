@@ -92,7 +92,7 @@ const commands = {
   },
   version: () => console.log('99.0'),
   image: () => {
-    if (args.at(-1) === 'absent:1') process.exitCode = 1;
+    if (existsSync(path.join(folder, 'no-image'))) process.exitCode = 1;
     else console.log('[]');
   },
 };
