@@ -85,6 +85,8 @@ class HttpDoor:
             return 200, {"status": "ok", "name": self._manifest["name"], "version": "1.0"}
         if path == "/manifest":
             return 200, self._manifest_form()
+        if path == "/eval-metadata":
+            return 200, self.run(lambda: self._service.serve("eval_metadata", {}, 0))
         if path == "/env-panel/info":
             return 200, self._panel("panel.info", {})
         if path == "/env-panel/state":

@@ -84,6 +84,11 @@ class HttpDoorTest(unittest.TestCase):
         self.assertEqual(self.request("/env-panel/options/split")[1][0]["value"], "train")
         self.assertEqual(self.request("/env-panel/action/play", b'{"params": {}}')[1]["side_effect"], "run_start")
 
+    def test_says_what_it_evaluates(self) -> None:
+        status, metadata = self.request("/eval-metadata")
+        self.assertEqual(status, 200)
+        self.assertEqual(metadata["env_name"], "sample")
+
     def test_wrong_tokens_names_and_web_pages_are_refused(self) -> None:
         self.assertEqual(self.request("/health", Authorization="Bearer wrong")[0], 401)
         self.assertEqual(self.request("/health", Host="evil.example")[0], 403)
