@@ -5,6 +5,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { build, Platform } from 'electron-builder';
+import { writeBillOfMaterials } from './sbom.mjs';
 import { root } from './steps.mjs';
 
 const asked = process.argv.slice(2);
@@ -20,6 +21,7 @@ const targets = asked.includes('--dir')
   ? Platform.current().createTarget('dir')
   : Platform.current().createTarget();
 await build({ projectDir: root, targets, config, publish: 'never' });
+await writeBillOfMaterials(path.join(root, process.env.AGENTCANVAS_PACKAGE_OUTPUT ?? 'release'));
 
 /** A folder with the files the packer looks for; the program holds Electron's fuse wire and nothing else. */
 async function makeStub() {

@@ -60,7 +60,7 @@ export async function run({ seed, scale, signal, log }: RowOptions): Promise<Row
   faults.check(status === 'completed', () => `the run ended ${status}`);
   const rows = await readJournal(workspace.folder, runId);
   judge(rows, { calmRows, episodes, faults });
-  return report(done, { kills, rows, calmRows, faults });
+  return report(done, { kills, rows, calmRows, faults, isTimed: scale === 'full' });
 }
 
 /** Null when the run is over. */
@@ -145,7 +145,15 @@ function report(
     rows,
     calmRows,
     faults,
-  }: { kills: number; rows: readonly JournalRow[]; calmRows: readonly JournalRow[]; faults: Faults },
+    isTimed,
+  }: {
+    kills: number;
+    rows: readonly JournalRow[];
+    calmRows: readonly JournalRow[];
+    faults: Faults;
+    /** A test among others does not judge times. */
+    isTimed: boolean;
+  },
 ): RowResult {
   const replicaKills = done.filter(({ what }) => what === 'replica');
   const backMs = replicaKills.map((kill) => kill.backMs);
@@ -156,9 +164,9 @@ function report(
   );
   const othersMs = percentile(othersDuring(rows, replicaKills), 0.5);
   const p95 = percentile(backMs, 0.95);
-  faults.check(p95 <= 1000, () => `slot back p95 ${Math.round(p95)} ms`);
+  faults.check(!isTimed || p95 <= 1000, () => `slot back p95 ${Math.round(p95)} ms`);
   faults.check(
-    othersMs <= 1.3 * calmMs,
+    !isTimed || othersMs <= 1.3 * calmMs,
     () => `others ${Math.round(othersMs)} ms, calm ${Math.round(calmMs)} ms`,
   );
   return {
