@@ -25,7 +25,7 @@ async function add(page: Page, title: string, count: number): Promise<void> {
   await expect(page.locator('.react-flow__node')).toHaveCount(count);
 }
 
-test('an agent is drawn from an empty canvas, played to the end, saved and evaluated', async ({
+test('an agent is drawn from nothing, played to the end, saved, evaluated, and an episode of it looked at', async ({
   app: { page },
 }) => {
   test.slow(); // Some eighty steps of the mouse.
@@ -89,6 +89,7 @@ test('an agent is drawn from an empty canvas, played to the end, saved and evalu
 
   await page.getByRole('tab', { name: /Episodes/ }).click();
   await page.getByRole('grid', { name: 'Episodes' }).getByRole('row').nth(1).click();
+  await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'Open on the canvas' }).click();
   await expect(page).toHaveURL(new RegExp(`#/canvas/${runId}\\?episode=\\d`));
   const firing = page.getByTestId('firing');

@@ -43,6 +43,7 @@ export class EpisodeFeed implements FiringSource {
   #moment = '';
   #shown: readonly RecordedFiring[] = [];
   #line = -1;
+  #isFollowing = false;
 
   /** `viewerTypes`: nodes of the flat graph that are viewers. */
   constructor(client: Client, place: EpisodePlace, viewerTypes: ReadonlyMap<string, string>) {
@@ -84,7 +85,7 @@ export class EpisodeFeed implements FiringSource {
     this.#moment = `${step} ${done}`;
     const nodes = nodesAfter(read.firings, done);
     this.store.setState((before) => ({ ...before, nodes, viewerRounds: before.viewerRounds + 1 }));
-    void this.#showViewers(this.#moment);
+    void this.#followWithViewers();
   }
 
   readonly momentOf = (): string | null => (this.#moment === '' ? null : this.#moment);
@@ -145,26 +146,36 @@ export class EpisodeFeed implements FiringSource {
     return undefined;
   }
 
-  async #showViewers(moment: string): Promise<void> {
-    const { signal } = this.#controller;
+  /** One pass at a time, each for the newest moment: a track is never read twice at once. */
+  async #followWithViewers(): Promise<void> {
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
     try {
-      for (const [nodeId, nodeType] of this.#viewerTypes) {
-        const track = this.#tracks.get(nodeId) ?? new ViewerTrack(this.#client, this.place, nodeId);
-        this.#tracks.set(nodeId, track);
-        await track.readTo(this.#line, signal);
-        if (this.#moment !== moment) return;
-        const seen = track.upTo(this.#line);
-        const kept = accumulating.has(nodeType) ? seen : seen.slice(-1);
-        const version = kept.at(-1)?.line ?? -1;
-        const before = this.viewers.getState().get(nodeId);
-        if (before?.version === version && before.entries.length === kept.length) continue;
-        const entries = kept.map((firing) => ({ step: firing.step, fields: drawnPorts(firing.inputs) }));
-        const next = new Map(this.viewers.getState());
-        next.set(nodeId, { nodeType, version, entries, dropped: 0 });
-        this.viewers.setState(next, true);
+      for (let drawn = ''; drawn !== this.#moment;) {
+        drawn = this.#moment;
+        await this.#showViewers(this.#line);
       }
     } catch {
       // The step itself says what cannot be read; the next one tries again.
+    }
+    this.#isFollowing = false;
+  }
+
+  async #showViewers(line: number): Promise<void> {
+    const { signal } = this.#controller;
+    for (const [nodeId, nodeType] of this.#viewerTypes) {
+      const track = this.#tracks.get(nodeId) ?? new ViewerTrack(this.#client, this.place, nodeId);
+      this.#tracks.set(nodeId, track);
+      await track.readTo(line, signal);
+      const seen = track.upTo(line);
+      const kept = accumulating.has(nodeType) ? seen : seen.slice(-1);
+      const version = kept.at(-1)?.line ?? -1;
+      const before = this.viewers.getState().get(nodeId);
+      if (before?.version === version && before.entries.length === kept.length) continue;
+      const entries = kept.map((firing) => ({ step: firing.step, fields: drawnPorts(firing.inputs) }));
+      const next = new Map(this.viewers.getState());
+      next.set(nodeId, { nodeType, version, entries, dropped: 0 });
+      this.viewers.setState(next, true);
     }
   }
 }

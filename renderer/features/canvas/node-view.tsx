@@ -29,7 +29,7 @@ export const NodeView = memo(function NodeView({ data, selected, height }: NodeP
   const className = `node ${state}${selected ? ' selected' : ''}${isUnknown ? ' unknown' : ''}${isViewer ? ' viewer' : ''}`;
   if (detail !== 'full' && !isViewer)
     return (
-      <div className={`${className} plain`} style={{ height }} title={nodeName(node)}>
+      <div className={`${className} plain ${detail}`} style={{ height }} title={nodeName(node)}>
         {detail === 'tiny' ? null : <span className="node-title">{nodeName(node)}</span>}
       </div>
     );
