@@ -77,6 +77,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     recordsFolder: path.join(cacheFolder, 'containers'),
     settings: () => settings().spawners,
     resolveInterpreter: python.resolve,
+    redact,
   });
   const policies = new PolicyNodes({
     models: { library: path.join(layout.resources, 'models'), workspace: workspaceFolder },

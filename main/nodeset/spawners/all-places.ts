@@ -18,6 +18,8 @@ export interface AllPlacesOptions {
   readonly recordsFolder: string;
   readonly settings: () => SpawnerSettings;
   readonly resolveInterpreter: (wanted: string) => Promise<string>;
+  /** Takes secrets out of what replicas print elsewhere. */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** Removes what an engine that was killed left in containers, in the background. */
@@ -28,6 +30,13 @@ export function createAllPlaces(options: AllPlacesOptions): Spawner {
   docker.sweepLeftBehind().catch((error: unknown) => {
     logger.warn('containers of an earlier start could not be removed', { error: String(error) });
   });
-  const ray = new RaySpawner({ ...common, pythonFolder, settings: () => settings().ray, resolveInterpreter });
+  const { redact } = options;
+  const ray = new RaySpawner({
+    ...common,
+    pythonFolder,
+    settings: () => settings().ray,
+    resolveInterpreter,
+    redact,
+  });
   return createPlacedSpawner({ local: createLocalProcessSpawner(processes), docker, ray });
 }

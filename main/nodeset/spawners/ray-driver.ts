@@ -17,6 +17,7 @@ export interface RayDriverOptions {
   readonly python: string;
   readonly ray: SpawnerSettings['ray'];
   readonly onLine: (line: string) => void;
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** Starting a local Ray, or reaching a cluster. */
@@ -73,12 +74,13 @@ export class RayDriver implements AsyncDisposable {
   /** Asks for a place in the cluster; the replica's handshake comes when there is one. */
   async spawn(spawn: SpawnOptions, placement: HostPlacement): Promise<RayReplica> {
     const id = randomUUID();
-    const { clock, processes } = this.#options;
+    const { clock, processes, redact } = this.#options;
     const marker = `${processes.ownerMarker}-${900_000 + ++this.#count}`;
     const replica = new RayReplica({
       spawn,
       marker,
       clock,
+      redact,
       signal: async (graceful) => void (await this.#call('signal', { id, graceful })),
     });
     this.#replicas.set(id, replica);

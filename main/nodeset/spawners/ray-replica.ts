@@ -37,6 +37,8 @@ export interface RayReplicaOptions {
   readonly spawn: SpawnOptions;
   readonly marker: string;
   readonly clock: Clock;
+  /** Takes secrets out of what it prints. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Asks the driver; may fail when the driver or the node is gone. */
   readonly signal: (graceful: boolean) => Promise<void>;
 }
@@ -151,7 +153,9 @@ export class RayReplica implements ManagedProcess {
   }
 
   #log(text: string, stream: OutputStream): void {
-    const line = text.replaceAll(controls, '');
+    const { redact } = this.#options;
+    const plain = text.replaceAll(controls, '');
+    const line = redact ? redact(plain) : plain;
     const tail = this.#tails[stream];
     tail.push(line);
     if (tail.length > tailLines) tail.shift();

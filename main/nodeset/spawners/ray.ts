@@ -20,6 +20,7 @@ export interface RaySpawnerOptions {
   readonly settings: () => SpawnerSettings['ray'];
   /** From what Settings name to an absolute interpreter. */
   readonly resolveInterpreter: (wanted: string) => Promise<string>;
+  readonly redact?: ((text: string) => string) | undefined;
   /** A driver without replicas is ended after this long. Default 60 s. */
   readonly idleMs?: number;
 }
@@ -97,10 +98,10 @@ export class RaySpawner implements Spawner {
   }
 
   async #open(python: string, ray: SpawnerSettings['ray']): Promise<RayDriver> {
-    const { processes, clock, pythonFolder, logger } = this.#options;
+    const { processes, clock, pythonFolder, logger, redact } = this.#options;
     const onLine = (line: string): void => logger.info('ray', { line });
     try {
-      return await RayDriver.open({ processes, clock, pythonFolder, python, ray, onLine });
+      return await RayDriver.open({ processes, clock, pythonFolder, python, ray, onLine, redact });
     } catch (error) {
       throw toStudioError(error, 'spawn_failed').within({ phase: 'start' });
     }

@@ -13,6 +13,13 @@ const affinities = [
   { value: 'scene', label: 'Same scene, same worker' },
 ] as const;
 
+const spawners = [
+  { value: '', label: 'As set up' },
+  { value: 'local', label: 'This machine' },
+  { value: 'docker', label: 'Docker' },
+  { value: 'ray', label: 'Ray' },
+] as const;
+
 export function AdvancedFields({ hasBatching, ...form }: FormProps & { readonly hasBatching: boolean }) {
   const { draft, change, problems } = form;
   const hasProblem = ['attempts', 'failOn', 'flushTimeoutMs', 'maxBatch', 'retryOn'].some(
@@ -65,6 +72,16 @@ export function AdvancedFields({ hasBatching, ...form }: FormProps & { readonly 
             value={draft.affinity}
             options={affinities}
             onChange={(affinity) => change({ affinity })}
+          />
+        )}
+      </Field>
+      <Field label="Spawner" hint="Where environment processes run. TypeScript nodesets run on this machine.">
+        {() => (
+          <Segments
+            label="Spawner"
+            value={draft.spawner}
+            options={spawners}
+            onChange={(spawner) => change({ spawner })}
           />
         )}
       </Field>

@@ -2,6 +2,7 @@
 // comes from the contract's schema.
 import { configFromFlags } from '#contract/command-line.ts';
 import { evalConfig, type EvalConfig, type EvalConfigInput } from '#contract/eval-config.ts';
+import type { SpawnPlace } from '#contract/spawners.ts';
 
 export type EpisodeMode = 'all' | 'count' | 'range' | 'sample' | 'ids';
 export type RecordingMode = 'failures' | 'none' | 'all' | 'sample';
@@ -31,6 +32,8 @@ export interface Draft {
   readonly failOn: string;
   readonly strictErrors: boolean;
   readonly affinity: 'none' | 'scene';
+  /** Empty: the nodeset, then Settings. */
+  readonly spawner: SpawnPlace | '';
   /** Profile, or provider/model; empty = the default. */
   readonly chatProfile: string;
   readonly replies: 'live' | 'record' | 'replay';
@@ -77,6 +80,7 @@ export const emptyDraft: Draft = {
   failOn: '',
   strictErrors: false,
   affinity: 'none',
+  spawner: '',
   chatProfile: '',
   replies: 'live',
   repliesFrom: '',
@@ -126,6 +130,7 @@ export function configOfDraft(graph: string, draft: Draft, suggestedWorkers: num
     failOn: number('failOn'),
     strictErrors: draft.strictErrors,
     affinity: draft.affinity,
+    spawner: draft.spawner || undefined,
     recording: draft.recording === 'sample' ? `sample:${draft.recordingCount.trim()}` : draft.recording,
     batching: withoutUndefined({
       flushPolicy: draft.flushPolicy,
@@ -224,6 +229,7 @@ export function draftOfConfig(config: EvalConfigInput): Draft {
     failOn: text(full.failOn),
     strictErrors: full.strictErrors,
     affinity: full.affinity,
+    spawner: full.spawner ?? '',
     chatProfile: full.chat.profile,
     replies: full.chat.replies,
     repliesFrom: full.chat.repliesFrom,
