@@ -122,6 +122,7 @@ export function introspectionOf(ref: string, isLoaded: boolean): Introspection {
       processes: [],
     })),
     missing: [],
+    unloaded: isLoaded ? [] : [...graph.nodesets],
     batchedNodes: graph.name === 'minivln-policy' ? ['policy'] : [],
     stepBudget: 500,
     suggestedWorkers: 8,

@@ -1,6 +1,7 @@
 // The head of a table: it stays while rows scroll; a click sorts, with Shift or Ctrl/Cmd by one more column.
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- virtual rows cannot be table rows: the roles are the table */
 import { ArrowDown, ArrowUp } from 'lucide-react';
+import { memo } from 'react';
 import type { GridSort } from './grid-types.ts';
 import type { ColumnModel, VisibleColumn } from './use-column-model.tsx';
 
@@ -10,7 +11,7 @@ export interface GridHeadProps<Row> {
   readonly onSort: (column: string, isAdditional: boolean) => void;
 }
 
-export function GridHead<Row>({ model, sort, onSort }: GridHeadProps<Row>) {
+function GridHeadInner<Row>({ model, sort, onSort }: GridHeadProps<Row>) {
   return (
     <div role="rowgroup" className="grid-head">
       <div role="row" aria-rowindex={1} className="grid-columns">
@@ -21,6 +22,9 @@ export function GridHead<Row>({ model, sort, onSort }: GridHeadProps<Row>) {
     </div>
   );
 }
+
+/** Drawn anew when columns or sorting changed, not when the table scrolls. */
+export const GridHead = memo(GridHeadInner) as typeof GridHeadInner;
 
 interface HeadCellProps<Row> extends Omit<GridHeadProps<Row>, 'model'> {
   readonly visible: VisibleColumn<Row>;

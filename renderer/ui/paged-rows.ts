@@ -43,11 +43,13 @@ export class PagedRows<Row> {
     return this.#rows.findIndex((row) => row !== undefined && matches(row));
   }
 
-  /** The part that is looked at: its pages are fetched unless they are fresh. */
+  /** The part that is looked at: its pages are fetched unless they are fresh, and what is scrolled to next. */
   show(first: number, last: number): void {
     this.#window = { first, last: Math.max(first, last) };
-    const from = Math.floor(Math.max(0, first) / this.#pageSize);
-    const to = Math.floor(Math.max(0, this.#window.last) / this.#pageSize);
+    const ahead = this.#pageSize / 2;
+    const from = Math.floor(Math.max(0, first - ahead) / this.#pageSize);
+    const end = this.#window.last + (this.total === null ? 0 : ahead);
+    const to = Math.floor(Math.max(0, Math.min(end, (this.total ?? Infinity) - 1)) / this.#pageSize);
     for (let page = from; page <= to; page += 1) this.#load(page);
   }
 

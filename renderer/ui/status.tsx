@@ -41,11 +41,18 @@ const glyphs: Readonly<Record<AnyStatus, LucideIcon>> = {
   limit: Flag,
 };
 
+/** Made once: where a table lends an element to another row of the same status, nothing is compared or drawn. */
+const drawnGlyphs = Object.fromEntries(
+  Object.entries(glyphs).map(([status, Glyph]) => [
+    status,
+    <Glyph key="glyph" size={13} strokeWidth={2.25} aria-hidden="true" />,
+  ]),
+);
+
 export function Status({ status, word }: { readonly status: AnyStatus; readonly word?: string }) {
-  const Glyph = glyphs[status];
   return (
     <span className={`status ${status}`}>
-      <Glyph size={13} strokeWidth={2.25} aria-hidden="true" />
+      {drawnGlyphs[status]}
       <span>{word ?? formatWord(status)}</span>
     </span>
   );

@@ -74,7 +74,10 @@ function EnvironmentFacts({
     <dl className="facts">
       <dt>Environment</dt>
       <dd>
-        {metadata?.envName ?? environment.nodeset} <span className="faint">from {environment.nodeset}</span>
+        {metadata?.envName ?? environment.nodeset}
+        {metadata && metadata.envName !== environment.nodeset ? (
+          <span className="faint"> from {environment.nodeset}</span>
+        ) : null}
       </dd>
       {metadata ? (
         <>

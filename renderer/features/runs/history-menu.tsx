@@ -14,6 +14,8 @@ export interface MenuTarget {
   readonly anchor: HTMLElement;
 }
 
+const dots = <Ellipsis size={15} aria-hidden="true" />;
+
 /** Opens the menu. A hot path: hundreds of lines are drawn, so none has a menu of its own. */
 export function MenuButton({
   item,
@@ -33,7 +35,7 @@ export function MenuButton({
         onMenu({ item, anchor: event.currentTarget });
       }}
     >
-      <Ellipsis size={15} aria-hidden="true" />
+      {dots}
     </button>
   );
 }

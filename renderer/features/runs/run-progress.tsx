@@ -33,10 +33,14 @@ export function RunProgress({ state }: { readonly state: LoadedState }) {
         </div>
         <div className="row muted">
           {isActive(state.status) ? (
-            <span className="rate">{formatRate(live?.episodesPerSecond ?? null)}</span>
+            <span className={live?.episodesPerSecond ? 'rate' : 'rate faint'}>
+              {live?.episodesPerSecond ? formatRate(live.episodesPerSecond) : 'no rate yet'}
+            </span>
           ) : null}
           {live?.remainingMs ? <span className="rate">{formatRemaining(live.remainingMs)} left</span> : null}
-          <span className="rate">{formatDuration(elapsedMs)}</span>
+          <span className="rate">
+            {formatDuration(elapsedMs)} {isActive(state.status) ? 'elapsed' : 'at work'}
+          </span>
         </div>
       </div>
       <div

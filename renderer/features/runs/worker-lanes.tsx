@@ -78,8 +78,10 @@ function Lane({
       </td>
       <td className="lane-step">
         <div className="figures">
-          {isBusy ? worker.step : '–'}
-          <span className="faint"> of {worker.stepBudget ?? '–'}</span>
+          {isBusy ? worker.step : <span className="faint">–</span>}
+          {isBusy && worker.stepBudget !== null ? (
+            <span className="faint"> of {worker.stepBudget}</span>
+          ) : null}
         </div>
         <div className="thin-bar" aria-hidden="true">
           <span style={{ width: `${isBusy ? share * 100 : 0}%` }} />
