@@ -52,7 +52,9 @@ export class RunService implements AsyncDisposable {
   #active: ActiveRun | null = null;
   /** Starts and resumes that are not yet under way; closing waits for them. */
   readonly #starting = new Set<Promise<unknown>>();
-  #isStartingQueued = false;
+  #startingQueued: { readonly runId: string; readonly isOver: Promise<void> } | null = null;
+  /** Queued runs that were told to leave: they may no longer begin. */
+  readonly #leaving = new Set<string>();
   /** Set while the first queued run could neither be started nor taken out of the queue. */
   #queueRetry: Disposable | null = null;
   #isQueueHeld: boolean;
@@ -167,13 +169,18 @@ export class RunService implements AsyncDisposable {
 
   /** Episodes in flight finish; the run is then paused. A queued run leaves the queue. */
   async stop(runId: string): Promise<void> {
-    if (this.#active?.runId === runId) return this.#active.batch.stop('stopped by the user');
-    await this.#unqueue(runId);
+    await this.#interrupt(runId, (batch) => batch.stop('stopped by the user'));
   }
 
   /** Episodes in flight end now. A queued run leaves the queue. */
   async cancel(runId: string): Promise<void> {
-    if (this.#active?.runId === runId) return this.#active.batch.cancel();
+    await this.#interrupt(runId, (batch) => batch.cancel());
+  }
+
+  /** One that is on its way out of the queue is interrupted when it has got somewhere. */
+  async #interrupt(runId: string, act: (batch: BatchEvalRunner) => void): Promise<void> {
+    if (this.#startingQueued?.runId === runId) await this.#startingQueued.isOver;
+    if (this.#active?.runId === runId) return act(this.#active.batch);
     await this.#unqueue(runId);
   }
 
@@ -269,7 +276,14 @@ export class RunService implements AsyncDisposable {
   async #enqueue(runId: string, request: StartRequest, graph: LoadedGraph): Promise<void> {
     const handle = await this.#create(runId, request, graph, 'queued');
     await handle[Symbol.asyncDispose]();
-    await this.#queue.add(runId);
+    try {
+      await this.#queue.add(runId);
+    } catch (error) {
+      // Nobody would ever start it: it must not look as if it waited.
+      const failure = { status: 'failed', error: errorInfoOf(toStudioError(error)) } as const;
+      await endQueuedRun(this.#ports, runId, failure).catch(() => undefined);
+      throw error;
+    }
     void this.#tracked(this.#startNextQueued());
   }
 
@@ -283,32 +297,41 @@ export class RunService implements AsyncDisposable {
     if (!this.#queue.runIds.includes(runId)) {
       throw new StudioError('not_found', `Run ${runId} is neither going on nor queued.`);
     }
-    await this.#queue.remove(runId);
-    await endQueuedRun(this.#ports, runId, { status: 'cancelled', error: null });
+    this.#leaving.add(runId);
+    try {
+      await this.#queue.remove(runId);
+      await endQueuedRun(this.#ports, runId, { status: 'cancelled', error: null });
+    } finally {
+      this.#leaving.delete(runId);
+      void this.#tracked(this.#startNextQueued());
+    }
   }
 
   async #startNextQueued(): Promise<void> {
     const { guard, store, graphs } = this.#ports;
-    const [runId] = this.#queue.runIds;
-    if (this.#isClosed || this.#isQueueHeld || this.#isStartingQueued || this.#queueRetry) return;
+    const runId = this.#queue.runIds.find((each) => !this.#leaving.has(each));
+    if (this.#isClosed || this.#isQueueHeld || this.#startingQueued || this.#queueRetry) return;
     if (guard.holder !== null || runId === undefined) return;
     let handle: RunHandle | undefined;
-    this.#isStartingQueued = true;
+    const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
+    this.#startingQueued = { runId, isOver };
     const lease = this.#acquire(runId, runId);
     try {
       const definition = graphs.parse(await store.readGraphText(runId));
       if (this.#isClosed) throw new StudioError('aborted', closedReason);
       handle = await store.open(runId);
       await this.#queue.remove(runId);
-      this.#isStartingQueued = false;
+      this.#startingQueued = null;
       this.#begin(handle, definition, lease);
     } catch (error) {
       await handle?.[Symbol.asyncDispose]();
       // What the closing or a full disk interrupted stays in the queue.
       if (!this.#isClosed && !isDiskFull(error)) await this.#dropUnstartable(runId, error);
-      if (this.#queue.runIds[0] === runId) this.#tryQueueLater(runId, error);
-      this.#isStartingQueued = false;
+      if (this.#queue.runIds.includes(runId)) this.#tryQueueLater(runId, error);
+      this.#startingQueued = null;
       lease[Symbol.dispose]();
+    } finally {
+      over();
     }
   }
 

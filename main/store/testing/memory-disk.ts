@@ -94,6 +94,20 @@ export class MemoryDisk {
     this.#root = this.#afterPowerLoss(this.#root, random, new Map());
   }
 
+  /**
+   * The engine was killed, the machine goes on: what is in memory gets to the device some day. Not modelled: that a
+   * failed sync had dropped it just before.
+   */
+  outliveEngine(folder: FolderNode = this.#root): void {
+    for (const node of folder.entries.values()) {
+      if (node.kind === 'folder') this.outliveEngine(node);
+      else if (node.dropped) {
+        node.dropped = undefined;
+        node.isDirty = true;
+      }
+    }
+  }
+
   /** A file as it is now, synced or not. */
   read(path: string): Buffer | undefined {
     const node = this.#find(path);

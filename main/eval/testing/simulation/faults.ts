@@ -45,11 +45,16 @@ export class Faults {
   readonly #random: Random;
   readonly #rates = new Map<FaultName, number>();
   readonly #struck = new Map<FaultName, number>();
+  readonly #opportunities = new Map<FaultName, number>();
+  readonly #script: Readonly<Partial<Record<FaultName, number>>>;
   /** Nothing goes wrong any more: what is left must now be completed. */
   isCalm = false;
 
-  constructor(random: Random) {
+  /** With a script, a fault strikes once, at its n-th opportunity, and nothing else does. */
+  constructor(random: Random, script?: Readonly<Partial<Record<FaultName, number>>>) {
     this.#random = random;
+    this.#script = script ?? {};
+    if (script) return;
     const share = [0, 0.15, 0.4, 0.7][random.integer(4)] ?? 0;
     for (const name of faultNames) {
       if (random.next() < share) this.#rates.set(name, [0.3, 1, 1, 3][random.integer(4)] ?? 1);
@@ -71,6 +76,12 @@ export class Faults {
   /** Asked at every opportunity; `perMille` is the chance at the usual rate. */
   strikes(name: FaultName, perMille: number): boolean {
     const rate = this.#rates.get(name);
+    const due = this.#script[name];
+    if (due !== undefined) {
+      const opportunity = (this.#opportunities.get(name) ?? 0) + 1;
+      this.#opportunities.set(name, opportunity);
+      return opportunity === due;
+    }
     if (rate === undefined || this.isCalm) return false;
     const strikes = this.#random.next() < (rate * perMille) / 1000;
     if (strikes) this.count(name);

@@ -147,7 +147,6 @@ export function createSimulatedRegistry(world: ReplicaWorld): SimulatedRegistry 
     cancelBuild: unsupported,
     lookAtAttached: () => Promise.resolve(),
     nameOfServer: unsupported,
-    placeChecks: unsupported,
     ensureNodesetsForGraph: (_names, options) => open(options),
     onChange: () => ({ [Symbol.dispose]: () => undefined }),
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -22,6 +22,7 @@ interface Answer {
   readonly reject: (error: StudioError) => void;
 }
 
+const callDeadlineMs = 20_000;
 const oversizeText = 'y'.repeat(60_000);
 
 export class SimulatedReplica implements ReplicaSet {
@@ -173,7 +174,8 @@ export class SimulatedReplica implements ReplicaSet {
   #call<T>(what: string, effect: () => T, limits: CallLimits = {}): Promise<T> {
     const { scheduler, life, faults, broken } = this.#world;
     const { signal } = limits;
-    if (this.#unanswered.size > 0) broken(`sim#${this.slot}: ${what} while an answer is outstanding`);
+    if (what === 'choose' && this.#unanswered.size > 0)
+      broken(`sim#${this.slot}: ${what} while an answer is outstanding`);
     if (this.isEnded && !this.#isDoomed) broken(`sim#${this.slot}: ${what} after its end`);
     if (this.isGone) return Promise.reject(new StudioError('process_died', `sim#${this.slot} is gone`));
     return new Promise((resolve, reject) => {
@@ -187,7 +189,12 @@ export class SimulatedReplica implements ReplicaSet {
         this.#unanswered.delete(answer);
         finish();
       };
-      if (faults.strikes('hang', 8) || faults.strikes('drop', 8)) return;
+      if (faults.strikes('hang', 8) || faults.strikes('drop', 8)) {
+        // The call's own deadline, as the nodeset layer has it. What is asked within an episode is judged long before.
+        const late = (): void => reject(new StudioError('timeout', `${what} took longer than 20 s`));
+        scheduler.at(life, callDeadlineMs, 'call deadline', () => life.isMuted || late());
+        return;
+      }
       const delayMs = 2 + faults.latencyMs() + (faults.strikes('slow', 20) ? 700 : 0);
       scheduler.at(life, delayMs, `sim#${this.slot} ${what}`, () => {
         if (this.isGone || !this.#unanswered.has(answer)) return;

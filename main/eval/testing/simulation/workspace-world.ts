@@ -18,6 +18,7 @@ import { readCountedRows } from '../../../store/run-rows.ts';
 import { openRunStore } from '../../../store/run-store.ts';
 import { MemoryDisk, systemError, type DiskGate } from '../../../store/testing/memory-disk.ts';
 import { createExecutionGuard, type ExecutionGuard } from '../../execution-guard.ts';
+import { Failpoints, failpointFileSystem, failpointRegistry, type Armed } from '../failpoints.ts';
 import { createQueueFile } from '../../queue-file.ts';
 import { RunService } from '../../run-service.ts';
 import { Audit } from './audit.ts';
@@ -26,7 +27,16 @@ import { Life, Scheduler } from './scheduler.ts';
 import { createSimulatedRegistry, type SimulatedRegistry } from './simulated-registry.ts';
 import { toyGraph, verdictOfEpisode, type Content, type ToyWorld } from './toy-world.ts';
 
+export interface WorldOptions {
+  /** Every event is told. */
+  readonly trace?: ((line: string) => void) | undefined;
+  /** No swarm: a fixed history of small faults in which this point strikes. */
+  readonly failpoint?: Armed | undefined;
+}
+
 export interface WorldReport {
+  /** How often each failpoint was passed, and whether the armed one struck. */
+  readonly failpoints: Pick<Failpoints, 'hits' | 'hasStruck'>;
   readonly seed: number;
   readonly digest: string;
   readonly violations: readonly string[];
@@ -56,6 +66,9 @@ interface PlannedRun {
 
 const folder = '/home/someone/ws';
 const runsFolder = `${folder}/outputs/eval_runs`;
+/** Leads past every failpoint: an episode that hangs, a backend that does, a commit that fails. */
+const scriptedFaults = { hang: 60, backend_hangs: 9, sync_error: 40 } as const;
+const stuckAfterMs = 60_000;
 const mostSteps = 400_000;
 const livesWithFaults = 5;
 /** Simulated time after which nothing goes wrong any more. */
@@ -76,6 +89,9 @@ class World {
   readonly #random: Random;
   readonly #episodeCount: number;
   readonly #isBatched: boolean;
+  readonly #points: Failpoints;
+  readonly #isScripted: boolean;
+  #struckMs: number | null = null;
   lives = 0;
   #engine: Life | null = null;
   #killAtStep = Number.POSITIVE_INFINITY;
@@ -83,11 +99,16 @@ class World {
   #isFull = false;
   #runIds = 0;
 
-  constructor(seed: number, trace?: (line: string) => void) {
+  constructor(seed: number, { trace, failpoint }: WorldOptions = {}) {
     this.#seed = seed;
+    this.#points = new Failpoints(failpoint ?? null, () => this.#kill());
+    this.#isScripted = failpoint !== undefined;
     const random = createRandom(deriveSeed(seed, 'world'));
     this.#random = random;
-    this.faults = new Faults(createRandom(deriveSeed(seed, 'faults')));
+    this.faults = new Faults(
+      createRandom(deriveSeed(seed, 'faults')),
+      failpoint === undefined ? undefined : scriptedFaults,
+    );
     this.scheduler = new Scheduler({
       seed: deriveSeed(seed, 'scheduler'),
       reorders: this.faults.has('reorder'),
@@ -101,7 +122,7 @@ class World {
     });
     this.disk.addFolder(folder);
     this.#episodeCount = random.integer(4) === 0 ? 8 : 30 + random.integer(70);
-    this.#isBatched = random.integer(4) > 0;
+    this.#isBatched = this.#isScripted || random.integer(4) > 0;
     const contents: Content[] = ['typed_error', 'no_verdict', 'nan', 'oversize'];
     this.toy = {
       seed,
@@ -113,7 +134,8 @@ class World {
       ],
     };
     this.graph = toyGraph(this.toy);
-    this.runs = Array.from({ length: 1 + random.integer(2) }, () => this.#plannedRun(random));
+    const runCount = this.#isScripted ? 2 : 1 + random.integer(2);
+    this.runs = Array.from({ length: runCount }, () => this.#plannedRun(random));
   }
 
   async run(): Promise<WorldReport> {
@@ -128,7 +150,12 @@ class World {
       const isAfter = isLast && this.scheduler.steps % 2 === 0;
       if (isLast && !isAfter) this.#kill();
       if (isAfter && this.#engine) this.#engine.isMuted = true;
+      this.#endStuckEngine(stuckAfterMs);
       if (!(await this.scheduler.next())) {
+        if (!isDone && this.#isHanging()) {
+          this.#endStuckEngine(0);
+          continue;
+        }
         if (!isDone) this.audit.broken('nothing happens any more, and the runs are not complete');
         break;
       }
@@ -149,8 +176,22 @@ class World {
       steps: this.scheduler.steps,
       simulatedMs: this.scheduler.nowMs,
       faults: this.faults.names,
+      failpoints: this.#points,
       struck: this.faults.struck,
     };
+  }
+
+  /** What hangs at a failpoint may hang the engine: somebody then kills it. */
+  #endStuckEngine(afterMs: number): void {
+    if (!this.#isHanging()) return;
+    this.#struckMs ??= this.scheduler.nowMs;
+    if (this.scheduler.nowMs < this.#struckMs + afterMs) return;
+    this.#struckMs = Number.POSITIVE_INFINITY;
+    this.#kill();
+  }
+
+  #isHanging(): boolean {
+    return this.#points.hasStruck && this.#struckMs !== Number.POSITIVE_INFINITY;
   }
 
   #plannedRun(random: Random): PlannedRun {
@@ -208,6 +249,7 @@ class World {
       this.faults.has('power_lost') && (!this.faults.has('engine_killed') || this.#random.integer(2) === 0);
     this.faults.count(losesPower ? 'power_lost' : 'engine_killed');
     this.scheduler.note(losesPower ? 'POWER LOST' : 'ENGINE KILLED');
+    if (!losesPower) this.disk.outliveEngine();
     if (losesPower) {
       this.disk.losePower(this.#random);
       for (const runId of new Set([...this.audit.runs.keys(), ...this.disk.names(runsFolder)])) {
@@ -345,7 +387,8 @@ class World {
 
   async #open(life: Life): Promise<Engine> {
     const clock = this.scheduler.clockOf(life);
-    const fileSystem = this.disk.port(this.#gate(life));
+    const disk = this.disk.port(this.#gate(life));
+    const fileSystem = this.#isScripted ? failpointFileSystem(disk, this.#points) : disk;
     const store = await openRunStore({
       fileSystem,
       clock,
@@ -367,7 +410,7 @@ class World {
       clock,
       logger: silentLogger,
       store,
-      registry,
+      registry: this.#isScripted ? failpointRegistry(registry, this.#points) : registry,
       guard,
       graphs: this.#graphs(),
       events: {
@@ -494,6 +537,8 @@ class World {
       const isBackendFault =
         final.status === 'error' && final.error !== null && final.error.message.includes('batch of');
       if (isBackendFault && this.faults.has('backend_misfits')) continue;
+      // What a failpoint threw into the episode is a typed error of it, and not tried again.
+      if (final.error?.message.includes('failpoint') && this.#points.hasStruck) continue;
       const { metrics } = final;
       if (final.status !== expected.status)
         broken(
@@ -552,13 +597,13 @@ const nowhere = {
   gpu: null,
 };
 
-/** Plays one seed to its end. With `trace` every event is told. */
-export async function simulateWorkspace(seed: number, trace?: (line: string) => void): Promise<WorldReport> {
+/** Plays one seed to its end. */
+export async function simulateWorkspace(seed: number, options: WorldOptions = {}): Promise<WorldReport> {
   // Stacks cost a fifth of the time, and a seed can be replayed with them.
   const { stackTraceLimit } = Error;
-  if (!trace) Error.stackTraceLimit = 0;
+  if (!options.trace) Error.stackTraceLimit = 0;
   try {
-    return await new World(seed, trace).run();
+    return await new World(seed, options).run();
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
