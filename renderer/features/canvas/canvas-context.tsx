@@ -7,8 +7,8 @@ import type { NodeManifest } from '#contract/nodeset.ts';
 import type { Editor, EditorState } from '../../canvas-model/editor.ts';
 import { levelAt } from '../../canvas-model/levels.ts';
 import { playedAt, type PlayState } from '../../canvas-model/play-state.ts';
-import { useDebounced } from '../../ui/use-debounced.ts';
 import { useLoad } from '../../ui/use-request.ts';
+import { useThrottled } from '../../ui/use-throttled.ts';
 import type { NodeDetail } from '../../canvas-model/drawn-value.ts';
 import type { FiringSource, ViewerContent } from './firing-source.ts';
 
@@ -74,17 +74,18 @@ export interface ShownDetail {
 }
 
 const nothingShown = { nodeId: '', detail: null as NodeDetail | null };
-const settleMs = 100;
+/** Between two looks at a node that goes on firing. */
+const lookEveryMs = 150;
 
 /** What a node of the flat graph received and gave last. While the next values are read, those before stay. */
 export function useNodeDetail(nodeId: string | null): ShownDetail {
   const { play } = useCanvas();
   const moment = usePlay((state) => (nodeId === null ? null : play.momentOf(state, nodeId)));
-  const settled = useDebounced(moment === null ? null : `${nodeId ?? ''} ${moment}`, settleMs);
-  const { value, isLoading } = useLoad(settled, (signal) => play.detail(nodeId ?? '', signal));
+  const looked = useThrottled(moment === null ? null : `${nodeId ?? ''} ${moment}`, lookEveryMs);
+  const { value, isLoading } = useLoad(looked, (signal) => play.detail(nodeId ?? '', signal));
   const [held, setHeld] = useState(nothingShown);
-  if (settled !== null && !isLoading && nodeId !== null && (value !== held.detail || held.nodeId !== nodeId))
-    setHeld({ nodeId, detail: value });
+  const isAnswered = nodeId !== null && !isLoading && looked?.startsWith(`${nodeId} `) === true;
+  if (isAnswered && (value !== held.detail || held.nodeId !== nodeId)) setHeld({ nodeId, detail: value });
   const isKnown = moment !== null;
   return { isKnown, detail: isKnown && held.nodeId === nodeId ? held.detail : null };
 }
