@@ -185,6 +185,7 @@ describe.skipIf(!hasRay())('a run on a Ray cluster of two nodes', () => {
     const deaths = new Map([[60, () => Promise.resolve(void process.kill(raylet, 'SIGKILL'))]]);
     const onRay = await evaluate({ spawner: 'ray' }, deaths);
     expect(onRay.finals).toHaveLength(episodeCount);
+    expect(onRay.attempts).toBeGreaterThan(episodeCount);
     expect(totalsOf(onRay)).toEqual(totalsOf(plain));
   }, 240_000);
 });
