@@ -12,7 +12,13 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const oldestMinor = 8;
 const newestMinor = 14;
 /** What depends on the interpreter; data and published results need one only. */
-const portable = ['tests.test_host', 'tests.test_values', 'tests.test_scan', 'tests.test_http_door'];
+const portable = [
+  'tests.test_host',
+  'tests.test_values',
+  'tests.test_scan',
+  'tests.test_http_door',
+  'tests.test_ray_replica',
+];
 const once = [...portable, 'tests.test_agentcanvas_names', 'tests.test_r2r', 'tests.test_gymnasium'];
 
 interface Interpreter {

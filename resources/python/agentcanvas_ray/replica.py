@@ -170,6 +170,7 @@ class Replica:
         readers = [self._read(process.stdout, "stdout"), self._read(process.stderr, "stderr")]
         threading.Thread(target=self._await_handshake, args=(handshake,), daemon=True).start()
         code = process.wait()
+        process.stdin.close()
         for reader in readers:
             reader.join(0.5)
         return code
