@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { belongsTo, isOwnerDead, ownerVariable, parseMarker } from './owner.ts';
 import {
-  environmentVariable,
+  environmentVariables,
   isRunning,
   listProcesses,
   readEntry,
@@ -74,7 +74,8 @@ async function carriersOf(
   entries: readonly ProcessEntry[],
 ): Promise<readonly ProcessEntry[]> {
   const candidates = entries.filter((entry) => isRunning(entry) && entry.pid !== process.pid);
-  const markers = await Promise.all(candidates.map((entry) => environmentVariable(entry.pid, ownerVariable)));
+  const pids = candidates.map((entry) => entry.pid);
+  const markers = await environmentVariables(pids, ownerVariable);
   return candidates.filter((_entry, index) => matches(markers[index] ?? ''));
 }
 

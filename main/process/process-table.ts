@@ -1,6 +1,7 @@
 // What the system says about processes (Linux: /proc). Elsewhere every question is answered with "unknown".
 import { readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -36,22 +37,77 @@ export async function listProcesses(): Promise<readonly ProcessEntry[]> {
   } catch {
     return [];
   }
-  const entries = names.filter((name) => /^\d+$/.test(name)).map((name) => readEntry(Number(name)));
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const entries = await inSlices(pids, readEntry);
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** One variable of the environment a process was started with; undefined when unset or not ours to read. */
-export async function environmentVariable(pid: number, name: string): Promise<string | undefined> {
-  try {
-    const text = await readFile(`/proc/${pid}/environ`, 'utf8');
-    const prefix = `${name}=`;
-    return text
-      .split('\0')
-      .find((entry) => entry.startsWith(prefix))
-      ?.slice(prefix.length);
-  } catch {
-    return undefined;
+/**
+ * One variable of the environments that processes were started with, in the order of `pids`; undefined when unset or
+ * not ours to read. Not read synchronously: the system may make one wait that asks about a stuck process.
+ */
+export async function environmentVariables(
+  pids: readonly number[],
+  name: string,
+): Promise<readonly (string | undefined)[]> {
+  const values: (string | undefined)[] = [];
+  // One buffer for all: a machine has hundreds of processes, and a fresh one for each is garbage of megabytes.
+  let buffer = Buffer.allocUnsafe(firstBufferBytes);
+  for (const pid of pids) {
+    const read = await readEnvironment(pid, buffer);
+    buffer = read.buffer;
+    values.push(variableIn(buffer.subarray(0, read.length), `${name}=`));
   }
+  return values;
+}
+
+const firstBufferBytes = 64 * 1024;
+
+/** Into the buffer or, where it is too small, a larger one; length 0 when there is nothing to read. */
+async function readEnvironment(pid: number, into: Buffer): Promise<{ buffer: Buffer; length: number }> {
+  let buffer = into;
+  try {
+    await using file = await open(`/proc/${pid}/environ`);
+    for (let length = 0; ;) {
+      const { bytesRead } = await file.read(buffer, length, buffer.length - length);
+      length += bytesRead;
+      if (bytesRead === 0) return { buffer, length };
+      if (length === buffer.length) buffer = Buffer.concat([buffer], 2 * length);
+    }
+  } catch {
+    return { buffer, length: 0 };
+  }
+}
+
+/** `start` is the name with its equals sign, in ASCII. */
+function variableIn(environment: Buffer, start: string): string | undefined {
+  for (let from = 0; from < environment.length;) {
+    const end = environment.indexOf(0, from);
+    const until = end < 0 ? environment.length : end;
+    if (environment.latin1Slice(from, Math.min(until, from + start.length)) === start)
+      return environment.utf8Slice(from + start.length, until);
+    from = until + 1;
+  }
+  return undefined;
+}
+
+const sliceMs = 2;
+
+/** The calls are synchronous and many: others get their turn every few milliseconds. */
+async function inSlices<Item, Result>(
+  items: readonly Item[],
+  use: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let startMs = performance.now();
+  for (const item of items) {
+    if (performance.now() - startMs > sliceMs) {
+      await nextTurn();
+      startMs = performance.now();
+    }
+    results.push(use(item));
+  }
+  return results;
 }
 
 /** Resident memory in bytes, or null when the system does not say. */
