@@ -26,7 +26,7 @@ export interface DispatcherOptions {
 }
 
 /** What a person wrote goes back as it is: they may be about to save it. */
-const ownWords = /^(graphs|settings|play)\.(?!node|viewers)/;
+const ownWords = /^(graphs\.(?!introspect)|settings\.|play\.(?!node|viewers))/;
 
 export function createDispatcher({
   handlers,

@@ -21,5 +21,6 @@ const rows: readonly (readonly [string, RowModule])[] = [
 
 it.runIf(process.platform === 'linux').each(rows)('%s', { timeout: 180_000 }, async (_promise, { run }) => {
   const signal = AbortSignal.timeout(170_000);
-  expect(await run({ seed: 1, scale: 'reduced', signal, log: () => {} })).toMatchObject({ ok: true });
+  const { ok, details } = await run({ seed: 1, scale: 'reduced', signal, log: () => {} });
+  expect({ ok, details: ok ? null : details }).toEqual({ ok: true, details: null });
 });

@@ -34,7 +34,7 @@ export async function run({ scale, signal, log }: RowOptions): Promise<RowResult
   const ended = bench.whenEnded(runId);
   let finished = false;
   void ended.then(() => (finished = true));
-  const every = Math.ceil(episodes / 20);
+  const every = Math.floor(episodes / 21);
   while (!finished) {
     signal.throwIfAborted();
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 50))]);
@@ -42,7 +42,8 @@ export async function run({ scale, signal, log }: RowOptions): Promise<RowResult
     if (!live || live.status !== 'running') continue;
     const { planned, notRun } = live.summary.counts;
     const done = planned - notRun;
-    if (done < (samples.length + 1) * every) continue;
+    // At the very end the replicas are going already.
+    if (done < (samples.length + 1) * every || done >= episodes - 20) continue;
     const pids = live.workers.flatMap((worker) => worker.pids);
     const rssBytes = live.workers.reduce((sum, worker) => sum + (worker.rssBytes ?? 0), 0);
     samples.push(await take(done, { pids, rssBytes, mark: workspace.mark }));

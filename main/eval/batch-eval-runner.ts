@@ -213,11 +213,15 @@ export class BatchEvalRunner {
       refuseChangedPlan(plan, space);
     } else {
       const { metadata } = environment ?? {};
-      await handle.setPlan(planEpisodes(config, space), {
-        envNodeset: environment?.nodeset ?? null,
+      const { redact = (value) => value } = this.#ports;
+      const said = redact({
         envName: metadata?.envName ?? null,
         split: environment?.split ?? null,
         metrics: metadata?.metrics ?? [],
+      });
+      await handle.setPlan(planEpisodes(config, space), {
+        ...said,
+        envNodeset: environment?.nodeset ?? null,
         stepBudget: config.stepBudget ?? environment?.stepBudget ?? this.#graphStepBudget() ?? null,
         perStepBudgetSec: this.#perStepBudgetSec(session, environment),
       });

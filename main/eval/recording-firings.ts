@@ -70,7 +70,9 @@ export class FiringLog {
       ...(error ? { error: this.#redact(error.message) } : {}),
       in: this.#summarised(inputs),
       ...(outputs ? { out: this.#summarised(outputs) } : {}),
-      ...(log.length > 0 ? { log: log.map(([key, value]) => [key, this.#values.summarise(value)]) } : {}),
+      ...(log.length > 0
+        ? { log: log.map(([key, value]) => [this.#redact(key), this.#values.summarise(value)]) }
+        : {}),
     };
     if (this.#scratch.appendText(recordingFiles.log, JSON.stringify(line) + newline) !== null) this.#lines++;
   }
@@ -119,7 +121,7 @@ export class FiringLog {
 
   #keepMap(map: Record<string, unknown>): void {
     try {
-      const text = JSON.stringify(map);
+      const text = this.#redact(JSON.stringify(map));
       if (text.length <= largestMapCharacters) this.#map = JSON.parse(text) as Record<string, unknown>;
     } catch {
       // A map that is no plain data is not drawn; its values are in the log all the same.

@@ -80,7 +80,7 @@ export class ValueSummariser {
       const name = names[place] as string;
       this.#size += name.length + 4;
       // A member of that name would be the prototype.
-      if (name !== '__proto__') kept[name] = this.#plain(Reflect.get(value, name), depth + 1);
+      if (name !== '__proto__') kept[this.#redact(name)] = this.#plain(Reflect.get(value, name), depth + 1);
     }
     if (names.length > mostMembers) kept['…'] = names.length - mostMembers;
     return kept;

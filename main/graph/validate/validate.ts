@@ -28,6 +28,9 @@ const rules: readonly Rule[] = [
   hookRules,
 ];
 
+/** Names in a file may be of any length; what is said of them is not. */
+const longestMessage = 300;
+
 export function validateGraph(
   definition: GraphDefinition,
   manifests: ManifestSource,
@@ -35,7 +38,11 @@ export function validateGraph(
 ): Diagnostic[] {
   const { context, diagnostics } = createContext(definition, manifests, options);
   for (const rule of rules) rule(context);
-  return diagnostics;
+  return diagnostics.map((finding) =>
+    finding.message.length < longestMessage
+      ? finding
+      : { ...finding, message: `${finding.message.slice(0, longestMessage - 2)}…` },
+  );
 }
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
