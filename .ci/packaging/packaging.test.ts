@@ -1,13 +1,14 @@
 // What an installer would contain, packed around a stand-in for Electron's binary, and that the packed engine works
 // away from this checkout.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, stat } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { listPackage } from '@electron/asar';
 import { FuseState, FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { updateFeed } from '../update-feed.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -17,6 +18,36 @@ const packed = path.join(
   `${process.platform === 'win32' ? 'win' : process.platform}-unpacked`,
 );
 const resources = path.join(packed, 'resources');
+
+describe('the feed of updates', () => {
+  const repository = { GITHUB_REPOSITORY: 'some-owner/some-repository' };
+
+  it('is the releases of the repository that signs, and nothing in an unsigned build', () => {
+    expect(updateFeed({ ...repository, AGENTCANVAS_SIGNED: '1' })).toEqual({
+      provider: 'github',
+      owner: 'some-owner',
+      repo: 'some-repository',
+      releaseType: 'release',
+    });
+    for (const signed of [undefined, '', '0', 'true'])
+      expect(updateFeed({ ...repository, AGENTCANVAS_SIGNED: signed })).toBeNull();
+  });
+
+  it('is never made up: a signed build without a repository is not packed', () => {
+    for (const GITHUB_REPOSITORY of [undefined, '', 'owner', '/name', 'a/b/c'])
+      expect(() => updateFeed({ GITHUB_REPOSITORY, AGENTCANVAS_SIGNED: '1' })).toThrow('GITHUB_REPOSITORY');
+  });
+
+  it('has what each system updates from: a zip on macOS, the installer on Windows', async () => {
+    const targets = await readFile(path.join(root, 'electron-builder.yml'), 'utf8');
+    expect(targets).toMatch(/^mac:\n(?: {2}.*\n)*? {2}target: \[dmg, zip\]$/m);
+    expect(targets).toMatch(/^win:\n {2}target: \[nsis\]$/m);
+    expect(targets).not.toMatch(/^publish:/m);
+    const workflow = await readFile(path.join(root, '.github/workflows/release.yml'), 'utf8');
+    for (const file of ['release/*.zip', 'release/*.blockmap', 'release/latest*.yml'])
+      expect(workflow).toContain(file);
+  });
+});
 
 /** The stand-in is laid out like Electron for Linux. */
 describe.skipIf(process.platform !== 'linux')('the packed app', () => {
@@ -89,6 +120,27 @@ describe.skipIf(process.platform !== 'linux')('the packed app', () => {
       onlyAsar: FuseState.ENABLE,
       fileProtocol: FuseState.DISABLE,
     });
+  });
+
+  it('has no feed of updates, because it is not signed', async () => {
+    expect(await readdir(resources)).not.toContain('app-update.yml');
+  });
+
+  it('has one where it is signed, which names the repository', async () => {
+    const output = await mkdtemp(path.join(os.tmpdir(), 'signed app '));
+    const env = {
+      ...process.env,
+      AGENTCANVAS_SIGNED: '1',
+      GITHUB_REPOSITORY: 'some-owner/some-repository',
+      AGENTCANVAS_PACKAGE_OUTPUT: output,
+    };
+    await run(process.execPath, ['.ci/package.mjs', '--dir', '--stub'], { cwd: root, env });
+    const folder = (await readdir(output)).find((name) => name.endsWith('-unpacked')) ?? '';
+    const feed = await readFile(path.join(output, folder, 'resources', 'app-update.yml'), 'utf8');
+    expect(feed).toContain('provider: github\n');
+    expect(feed).toContain('owner: some-owner\n');
+    expect(feed).toContain('repo: some-repository\n');
+    await rm(output, { recursive: true, force: true });
   });
 
   it('runs an evaluation from a folder that knows nothing of this checkout', async () => {
