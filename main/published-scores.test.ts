@@ -19,7 +19,8 @@ const interpreter = process.env['AGENTCANVAS_TEST_PYTHON'] ?? pythonInterpreter(
 const workerCount = 4;
 
 function environmentIds(): readonly string[] {
-  const program = 'import gymnasium; print("\\n".join(gymnasium.registry))';
+  const program =
+    'import gymnasium\ntry:\n import ale_py; gymnasium.register_envs(ale_py)\nexcept ImportError: pass\nprint("\\n".join(gymnasium.registry))';
   try {
     const text = execFileSync(interpreter, ['-c', program], {
       encoding: 'utf8',
@@ -100,7 +101,39 @@ function means(rows: readonly EpisodeAttempt[]): Record<string, number> {
   return Object.fromEntries(scores.map((name) => [name, mean(valuesOf(rows, name))]));
 }
 
-describe.skipIf(!existsSync(data) || !existsSync(interpreter))('Room-to-Room val_seen', () => {
+/** Scores further from [centre, deviation] than a run of any seed may be. */
+function beyondFourDeviations(
+  found: Record<string, number>,
+  expected: Record<(typeof scores)[number], readonly [number, number]>,
+): readonly { name: string; deviations: number }[] {
+  return scores
+    .map((name) => {
+      const [centre, deviation] = expected[name];
+      return { name, deviations: Math.abs((found[name] ?? Number.NaN) - centre) / deviation };
+    })
+    .filter(({ deviations }) => !(deviations <= 4));
+}
+
+const hasRoomToRoom = existsSync(data) && existsSync(interpreter);
+
+describe.skipIf(!hasRoomToRoom)('Room-to-Room val_unseen', () => {
+  const selectors = { data_dir: data, split: 'val_unseen' };
+
+  it('gives a random agent of any seed scores within four deviations of the expectation', async () => {
+    const rows = await evaluate({ graph: 'r2r_random', selectors, seed: 20_261_130 });
+    expect(rows).toHaveLength(2349);
+    const expected = {
+      path_length: [9.797, 0.035],
+      navigation_error: [9.288, 0.087],
+      success: [0.159, 0.0054],
+      oracle_success: [0.2134, 0.0058],
+      spl: [0.1395, 0.0048],
+    } as const;
+    expect(beyondFourDeviations(means(rows), expected)).toEqual([]);
+  }, 400_000);
+});
+
+describe.skipIf(!hasRoomToRoom)('Room-to-Room val_seen', () => {
   const selectors = { data_dir: data, split: 'val_seen' };
 
   it('is walked by the shortest-path agent as published: TL 10.1854, everything else perfect', async () => {
@@ -131,11 +164,7 @@ describe.skipIf(!existsSync(data) || !existsSync(interpreter))('Room-to-Room val
       oracle_success: [0.2029, 0.0092],
       spl: [0.1376, 0.0076],
     } as const;
-    const off = scores.map((name) => {
-      const [centre, deviation] = expected[name];
-      return { name, deviations: Math.abs((found[name] ?? Number.NaN) - centre) / deviation };
-    });
-    expect(off.filter(({ deviations }) => !(deviations <= 4))).toEqual([]);
+    expect(beyondFourDeviations(found, expected)).toEqual([]);
   }, 400_000);
 });
 
@@ -166,6 +195,24 @@ describe.skipIf(registered.length === 0)('random actions in Gymnasium', () => {
     async () => {
       const returns = await returnsOf({ env_id: taxi ?? '', env_kwargs: '{}' }, 200);
       expect(Math.abs(mean(returns) + 771.09)).toBeLessThanOrEqual(4 * standardError(returns));
+    },
+    400_000,
+  );
+
+  // Mean and standard error of others' runs; 0 where they printed none. Atari without sticky actions, all 18 actions.
+  const atari = { repeat_action_probability: 0, full_action_space: true };
+  const published = [
+    { id: 'CartPole-v1', kwargs: {}, episodes: 500, mean: 22.2, error: 0.36 },
+    { id: 'HalfCheetah-v5', kwargs: {}, episodes: 200, mean: -278.5, error: 13 },
+    { id: 'Walker2d-v5', kwargs: {}, episodes: 500, mean: 1.89, error: 0.29 },
+    { id: 'ALE/Breakout-v5', kwargs: atari, episodes: 200, mean: 1.57, error: 0 },
+  ];
+  it.for(published.filter(({ id }) => registered.includes(id)))(
+    'return $mean on $id within four standard errors of the difference',
+    async ({ id, kwargs, episodes, mean: expected, error }) => {
+      const returns = await returnsOf({ env_id: id, env_kwargs: JSON.stringify(kwargs) }, episodes);
+      const tolerance = 4 * Math.hypot(standardError(returns), error);
+      expect(Math.abs(mean(returns) - expected)).toBeLessThanOrEqual(tolerance);
     },
     400_000,
   );

@@ -19,8 +19,10 @@ import { engineLayout } from '../../main/layout.ts';
 import type { BatchBackend } from '../../main/nodeset/ports.ts';
 import { createProcessRegistry } from '../../main/process/process-registry.ts';
 import { drive, timerOnly, type Driven, type Timed } from './closed-loop.ts';
+import { startServingPeers, type ServingPeer } from './inference/serving-peers.ts';
 import { median, root, saveResult, takeTurns, type Contender, type Measured } from './harness.ts';
 
+const python = process.env['BENCH_PYTHON'] ?? 'python3';
 const isQuick = process.argv.includes('--quick');
 const turns = {
   rounds: isQuick ? 5 : 9,
@@ -127,7 +129,7 @@ interface Bench extends AsyncDisposable {
   readonly tier: (batching: BatchingConfig, callers: number, more?: Partial<Driven>) => Timed;
 }
 
-async function openBench(subject: Subject): Promise<Bench> {
+async function openBench(subject: Subject, peers: readonly ServingPeer[]): Promise<Bench> {
   const stack = new AsyncDisposableStack();
   const shared = stack.use(createNodes());
   const { nodeType, backend } = parts(shared);
@@ -166,6 +168,7 @@ async function openBench(subject: Subject): Promise<Bench> {
         }),
         tier(rendezvous, callers),
         tier(greedy, callers),
+        ...peers.map((peer) => peer.contender(callers)),
       ];
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -275,7 +278,12 @@ async function threadHeld(bench: Bench): Promise<object> {
 
 const results: Record<string, unknown> = {};
 for (const subject of subjects) {
-  await using bench = await openBench(subject);
+  // JSON is for the small policy: the images of the other would only measure the parsing of numbers.
+  const peers =
+    subject === subjects[0] ? await startServingPeers(python, path.join(scratch, 'gru.onnx')) : [];
+  await using serving = new AsyncDisposableStack();
+  for (const peer of peers) serving.use(peer);
+  await using bench = await openBench(subject, peers);
   const counts = isQuick ? [1, 8] : [1, 4, 8, 16];
   const cells: Record<string, Row[]> = {};
   for (const callers of counts) {

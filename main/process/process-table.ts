@@ -52,7 +52,7 @@ export async function environmentVariables(
 ): Promise<readonly (string | undefined)[]> {
   const values: (string | undefined)[] = [];
   // One buffer for all: a machine has hundreds of processes, and a fresh one for each is garbage of megabytes.
-  let buffer = Buffer.allocUnsafe(firstBufferBytes);
+  let buffer: Buffer = Buffer.allocUnsafe(firstBufferBytes);
   for (const pid of pids) {
     const read = await readEnvironment(pid, buffer);
     buffer = read.buffer;
@@ -84,8 +84,8 @@ function variableIn(environment: Buffer, start: string): string | undefined {
   for (let from = 0; from < environment.length;) {
     const end = environment.indexOf(0, from);
     const until = end < 0 ? environment.length : end;
-    if (environment.latin1Slice(from, Math.min(until, from + start.length)) === start)
-      return environment.utf8Slice(from + start.length, until);
+    if (environment.toString('latin1', from, Math.min(until, from + start.length)) === start)
+      return environment.toString('utf8', from + start.length, until);
     from = until + 1;
   }
   return undefined;
