@@ -12,6 +12,7 @@ import { events } from './contract/events.ts';
 import type { EpisodeAttempt } from './contract/run.ts';
 import { localTransport } from './hosts/engine.ts';
 import { pythonInterpreter } from './nodeset/testing/test-registry.ts';
+import { listProcesses } from './process/process-table.ts';
 import { createStudio, type Studio } from './studio.ts';
 
 const interpreter = process.env['AGENTCANVAS_TEST_RAY_PYTHON'] ?? pythonInterpreter();
@@ -160,6 +161,13 @@ describe.skipIf(!hasRay())('a run on a local Ray', () => {
   }, 240_000);
 });
 
+/** A node that loses its power: its raylet and the workers it started end at once. */
+async function killNode(raylet: number): Promise<void> {
+  const processes = await listProcesses();
+  const workers = processes.filter(({ parentPid }) => parentPid === raylet);
+  for (const { pid } of [{ pid: raylet }, ...workers]) process.kill(pid, 'SIGKILL');
+}
+
 describe.skipIf(!hasRay())('a run on a Ray cluster of two nodes', () => {
   let cluster: ChildProcess;
   let raylet: number;
@@ -182,7 +190,7 @@ describe.skipIf(!hasRay())('a run on a Ray cluster of two nodes', () => {
 
   it('loses a node in the middle and gives the same totals from the other', async () => {
     const plain = await evaluate({});
-    const deaths = new Map([[60, () => Promise.resolve(void process.kill(raylet, 'SIGKILL'))]]);
+    const deaths = new Map([[60, () => killNode(raylet)]]);
     const onRay = await evaluate({ spawner: 'ray' }, deaths);
     expect(onRay.finals).toHaveLength(episodeCount);
     expect(onRay.attempts).toBeGreaterThan(episodeCount);
