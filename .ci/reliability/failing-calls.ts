@@ -186,11 +186,12 @@ async function failingSockets({ scale, signal, faults }: Context): Promise<{ cas
       ({ runId, status } = await bench.evaluate(socketConfig));
     }
     if (failing.hasFailed()) cases++;
-    else if (status === 'failed') faults.add(`socket write ${k}: a run failed without one`);
-    const record = await bench.ask('runs.get', { runId });
+    const { record } = await bench.ask('runs.get', { runId });
+    if (!failing.hasFailed() && status === 'failed')
+      faults.add(`socket write ${k}: a run failed without one: ${JSON.stringify(record.error)}`);
     if (status === 'failed') {
       // Before its first episode: nothing to lose, and it says why.
-      faults.check(record.record.error !== null, () => `socket write ${k}: failed without a reason`);
+      faults.check(record.error !== null, () => `socket write ${k}: failed without a reason`);
       continue;
     }
     const outcomes = outcomesOf(await readJournal(workspace.folder, runId));
@@ -205,8 +206,15 @@ async function failingSockets({ scale, signal, faults }: Context): Promise<{ cas
 function failSocketWrite(k: number): Disposable & { hasFailed(): boolean } {
   let count = 0;
   const original = Reflect.get(Socket.prototype, 'write') as typeof Socket.prototype.write;
+  const connect = Reflect.get(Socket.prototype, 'connect') as (...values: unknown[]) => Socket;
+  // Pipes to children are sockets too; a broken pipe to the reaper means to it that this engine is gone.
+  const connected = new WeakSet<Socket>();
+  Reflect.set(Socket.prototype, 'connect', function connecting(this: Socket, ...values: unknown[]) {
+    connected.add(this);
+    return connect.apply(this, values);
+  });
   const hooked = function write(this: Socket, ...values: Parameters<Socket['write']>): boolean {
-    if (count++ === k) {
+    if (connected.has(this) && count++ === k) {
       this.destroy(Object.assign(new Error('injected'), { code: 'EPIPE' }));
       return false;
     }
@@ -217,6 +225,7 @@ function failSocketWrite(k: number): Disposable & { hasFailed(): boolean } {
     hasFailed: () => count > k,
     [Symbol.dispose]: () => {
       Socket.prototype.write = original;
+      Reflect.set(Socket.prototype, 'connect', connect);
     },
   };
 }
