@@ -7,6 +7,21 @@ export interface TextBlockProps {
   readonly children: ReactNode;
 }
 
+const shellWords = /(?:'[^']*'|"[^"]*"|\S)+/g;
+
+/** A command whose words are not broken where it wraps. */
+export function CommandText({ command }: { readonly command: string }) {
+  const words = command.match(shellWords) ?? [];
+  return words.map((word, at) => (
+    // Words of one command never change places.
+    // oxlint-disable-next-line react/no-array-index-key
+    <span key={at} className="shell-word">
+      {word}
+      {at < words.length - 1 ? ' ' : ''}
+    </span>
+  ));
+}
+
 export function TextBlock({ label, className = 'log', children }: TextBlockProps) {
   return (
     // A box that scrolls must be reachable without a mouse.

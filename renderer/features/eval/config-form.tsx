@@ -16,7 +16,11 @@ export interface ConfigFormProps extends FormProps {
 
 export function ConfigForm({ introspection, environment, ...form }: ConfigFormProps) {
   const { draft, problems, change } = form;
-  const budget = introspection.stepBudget ?? environment?.metadata?.stepBudget ?? null;
+  const budget =
+    introspection.stepBudget ??
+    environment?.metadata?.stepBudget ??
+    environment?.panelState?.stepBudget ??
+    null;
   return (
     <form className="config-form" aria-label="Evaluation" onSubmit={(event) => event.preventDefault()}>
       <Section title="What">
@@ -82,7 +86,7 @@ export function ConfigForm({ introspection, environment, ...form }: ConfigFormPr
           <Batching {...form} nodes={introspection.batchedNodes} />
         ) : null}
       </Section>
-      <Section title="Words">
+      <Section title="Tags and note">
         <Field label="Tags" hint="Divided by commas">
           {(ids) => (
             <input

@@ -1,6 +1,7 @@
 // What the environment's panel lets a person choose before a run: its fields without those that choose one episode.
 // Pure.
 import type { Introspection } from '#contract/requests.ts';
+import { formatWord } from '../../ui/format.ts';
 
 export type Environment = Introspection['environments'][number];
 
@@ -21,7 +22,7 @@ export function selectorFields(environment: Environment): SelectorField[] {
     .filter((field) => !perEpisode.has(field.name))
     .map((field) => ({
       name: field.name,
-      label: field.label || field.name,
+      label: field.label || capitalised(formatWord(field.name)),
       options: optionsOf(
         field.options ?? (field.name === 'split' ? environment.metadata?.splits : undefined) ?? [],
       ),
@@ -55,3 +56,5 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return JSON.stringify(value) ?? '';
 }
+
+const capitalised = (words: string): string => words.slice(0, 1).toUpperCase() + words.slice(1);

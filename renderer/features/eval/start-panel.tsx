@@ -12,7 +12,7 @@ import { Skeleton } from '../../ui/page.tsx';
 import { Tip } from '../../ui/tip.tsx';
 import { useAction, type Loaded } from '../../ui/use-request.ts';
 import { copyText } from '../../ui/copy-button.tsx';
-import { TextBlock } from '../../ui/text-block.tsx';
+import { CommandText, TextBlock } from '../../ui/text-block.tsx';
 
 type Preflight = RequestOutput<'runs.preflight'>;
 
@@ -90,7 +90,7 @@ export function StartPanel({ config, preflight, isBlocked, onStarted }: StartPan
             <CopyButton text={command} label="Copy command" />
           </div>
           <TextBlock label="Command" className="plain-block">
-            {command}
+            <CommandText command={command} />
           </TextBlock>
         </div>
       ) : null}

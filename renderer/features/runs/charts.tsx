@@ -12,7 +12,7 @@ import {
   YAxis,
 } from 'recharts';
 import type { MetricDefinition } from '#contract/nodeset.ts';
-import type { RunSession } from '../../store/run-session.ts';
+import { isActive, type RunSession } from '../../store/run-session.ts';
 import { throughputOfRows, throughputOfSamples } from '../../store/throughput.ts';
 import { useRowsVersion } from '../../store/use-studio.tsx';
 import { decimalsOf, formatCount, formatDecimal } from '../../ui/format.ts';
@@ -91,7 +91,11 @@ export function Charts({ session, state }: { readonly session: RunSession; reado
           number(Math.round(point.atSec)),
           formatDecimal(point.perMinute, 1),
         ])}
-        empty="Throughput shows once a few episodes have ended while this window watches."
+        empty={
+          isActive(state.status)
+            ? 'Shows once a few episodes have ended.'
+            : 'Drawn while a run is watched. The time of each episode is in the table.'
+        }
       >
         <ResponsiveContainer width="100%" height="100%">
           <LineChart

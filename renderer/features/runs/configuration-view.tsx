@@ -3,7 +3,7 @@ import { commandLineOf, shellLine } from '#contract/command-line.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatBytes, formatDate, formatDuration } from '../../ui/format.ts';
 import type { LoadedState } from './run-page.tsx';
-import { TextBlock } from '../../ui/text-block.tsx';
+import { CommandText, TextBlock } from '../../ui/text-block.tsx';
 
 export function ConfigurationView({ state }: { readonly state: LoadedState }) {
   const { record, folder } = state;
@@ -32,7 +32,9 @@ export function ConfigurationView({ state }: { readonly state: LoadedState }) {
           <h2>Command</h2>
           <CopyButton text={command} label="Copy command" />
         </div>
-        <TextBlock label="Command">{command}</TextBlock>
+        <TextBlock label="Command">
+          <CommandText command={command} />
+        </TextBlock>
         <div className="row spread">
           <h2>Configuration</h2>
           <CopyButton text={JSON.stringify(record.config, null, 2)} label="Copy configuration" />

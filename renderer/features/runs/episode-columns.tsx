@@ -116,6 +116,7 @@ const after: readonly GridColumn<EpisodeRow>[] = [
     id: 'error',
     header: 'Error',
     width: 180,
+    grows: true,
     description: 'Error of the last attempt',
     cell: (row) => (row.errorCode === null ? null : clipped(`${row.errorCode}: ${row.errorMessage ?? ''}`)),
     text: (row) => [row.errorCode, row.errorMessage].filter(Boolean).join(': '),

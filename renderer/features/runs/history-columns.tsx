@@ -89,7 +89,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'headline',
     header: 'Headline',
-    width: 160,
+    width: 152,
     align: 'end',
     isSortable: false,
     description: 'Leading metric with its 95 % interval',
@@ -164,7 +164,7 @@ function statusColumn(onResume: HistoryColumnOptions['onResume']): GridColumn<Ru
   return {
     id: 'status',
     header: 'Status',
-    width: 160,
+    width: 184,
     cell: (item) => <StatusCell item={item} onResume={onResume} />,
     text: (item) => formatWord(item.status),
   };
@@ -201,7 +201,7 @@ function tagsColumn(onTag: (tag: string) => void): GridColumn<RunListItem> {
   return {
     id: 'tags',
     header: 'Tags',
-    width: 84,
+    width: 76,
     isSortable: false,
     cell: (item) => <Tags tags={item.tags} onTag={onTag} />,
     text: (item) => item.tags.join(', '),
