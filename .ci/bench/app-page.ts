@@ -95,6 +95,36 @@ export function framesWhileScrolling(
   );
 }
 
+/**
+ * A page without script, of as many rows of text as a window of scrolling passes, looking like the table: what scrolling
+ * it drops is what drawing text costs on this machine, whoever puts the rows there.
+ */
+export async function openStaticRows(page: Page, label: string): Promise<Page> {
+  const { html, viewport } = await page.locator(`[role=grid][aria-label="${label}"]`).evaluate((grid) => {
+    const row = grid.querySelector('[role=rowgroup]:last-child > [role=row]:nth-child(3)');
+    const rows = Array.from({ length: 700 }, () => row?.cloneNode(true));
+    const styled = getComputedStyle(grid);
+    const columns = styled.getPropertyValue('--columns');
+    const drawn = rows.map((copy, at) => {
+      if (!(copy instanceof HTMLElement)) return '';
+      copy.style.cssText = `transform: translateY(${at * 28}px)`;
+      return copy.outerHTML;
+    });
+    const rules = [...document.styleSheets]
+      .flatMap((sheet) => [...sheet.cssRules])
+      .map((rule) => rule.cssText);
+    const { width, height } = grid.getBoundingClientRect();
+    return {
+      html: `<!doctype html><html lang="en"><style>${rules.join('\n')}</style><body><div class="grid" style="--columns:${columns};flex:none;width:${width}px;height:${height}px"><div class="grid-space" style="height:${28 * rows.length}px">${drawn.join('')}</div></div>`,
+      viewport: { width: innerWidth, height: innerHeight },
+    };
+  });
+  const other = await page.context().newPage();
+  await other.setViewportSize(viewport);
+  await other.setContent(html);
+  return other;
+}
+
 export interface FrameShare {
   readonly frames: number;
   readonly dropped: number;

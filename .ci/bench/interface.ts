@@ -1,6 +1,7 @@
 // The interface with much in it, in headless Chromium: a run of 100,000 episodes opens as a table and scrolls, History
-// opens with 5,000 runs. Scrolling takes turns with the same page standing idle, so that what the machine drops by
-// itself is known; CPU per frame says the same on a loaded machine. The runs are written through the store.
+// opens with 5,000 runs. Scrolling takes turns with the same page standing idle and with a page of the same rows that has
+// no script at all, so that what the machine drops by itself is known, at rest and by drawing text; CPU per frame says
+// the same on a loaded machine. The runs are written through the store.
 import type { Page } from '@playwright/test';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,6 +17,7 @@ import {
   droppedOf,
   framesWhileScrolling,
   openApp,
+  openStaticRows,
   timeToDraw,
   type AppPage,
   type FrameShare,
@@ -93,30 +95,39 @@ interface Window extends FrameShare {
   readonly cpuMsPerFrame: number;
 }
 
-type Windows = Record<'scrolling' | 'idle', Window[]>;
+type Windows = Record<'scrolling' | 'idle' | 'bare', Window[]>;
 
 async function scrolling({ page, mainThreadMs }: AppPage, label: string): Promise<Windows> {
-  const windows: Windows = { scrolling: [], idle: [] };
-  const selector = grid(label);
+  const windows: Windows = { scrolling: [], idle: [], bare: [] };
+  const bare = await openStaticRows(page, label);
   for (let round = 0; round < rounds; round++) {
-    for (const [kind, pixels] of [
-      ['idle', 0],
-      ['scrolling', round % 2 === 0 ? 120 : -90],
+    const pixels = round % 2 === 0 ? 120 : -90;
+    for (const [kind, shown, by] of [
+      ['idle', page, 0],
+      ['bare', bare, pixels],
+      ['scrolling', page, pixels],
     ] as const) {
+      await shown.bringToFront();
       const before = await mainThreadMs();
-      const share = droppedOf(await framesWhileScrolling(page, { selector, pixels, windowMs }));
+      const selector = shown === bare ? '.grid' : grid(label);
+      const share = droppedOf(await framesWhileScrolling(shown, { selector, pixels: by, windowMs }));
       windows[kind].push({ ...share, cpuMsPerFrame: ((await mainThreadMs()) - before) / share.frames });
     }
   }
-  const last = await page.locator(`${selector} [role=row]`).last().getAttribute('aria-rowindex');
+  await bare.close();
+  const last = await page
+    .locator(`${grid(label)} [role=row]`)
+    .last()
+    .getAttribute('aria-rowindex');
   if (!(Number(last) > 40)) throw new Error(`the table did not scroll: its last drawn row is ${last}`);
   return windows;
 }
 
 const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;
 const shareOf = ({ frames, dropped }: FrameShare): number => dropped / Math.max(1, frames + dropped);
-const inWords = (windows: readonly Window[]): string =>
-  `${percent(median(windows.map(shareOf)))} dropped, ${median(windows.map(({ cpuMsPerFrame }) => cpuMsPerFrame)).toFixed(1)} ms of CPU per frame`;
+const dropped = (windows: readonly Window[]): string => `${percent(median(windows.map(shareOf)))} dropped`;
+const cpu = (windows: readonly Window[]): string =>
+  `${median(windows.map(({ cpuMsPerFrame }) => cpuMsPerFrame)).toFixed(1)} ms of CPU per frame`;
 const listed = (times: readonly number[]): string =>
   `${median(times).toFixed(0)} ms (${times.map((time) => time.toFixed(0)).join(', ')})`;
 
@@ -137,7 +148,9 @@ async function measure(folder: string): Promise<object> {
   console.log(`table of ${episodes} episodes, first rows drawn   ${listed(tableMs)}`);
   console.log(`history of ${runs} runs, first rows drawn        ${listed(historyMs)}`);
   for (const [name, windows] of Object.entries({ table, history }))
-    console.log(`${name}: scrolling ${inWords(windows.scrolling)}; idle ${inWords(windows.idle)}`);
+    console.log(
+      `${name}: scrolling ${dropped(windows.scrolling)}, ${cpu(windows.scrolling)}; the same rows without script ${dropped(windows.bare)}; idle ${dropped(windows.idle)}`,
+    );
   return { historyMs, tableMs, allRowsAfterMs: performance.now() - startedMs, table, history };
 }
 
