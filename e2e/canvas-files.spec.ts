@@ -34,11 +34,16 @@ test('broken graphs open with the place and the reason, or are refused; nothing 
   await page.getByRole('listitem').filter({ hasText: 'gone__thing' }).first().getByRole('button').click();
   await expect(node(page, 'x')).toHaveClass(/selected/);
   await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeDisabled();
-  for (const name of ['junk', 'huge']) {
+  const refused = [
+    { name: 'junk', reason: 'expected at most 64 levels' },
+    { name: 'huge', reason: 'is larger than 8 MB' },
+  ];
+  for (const { name, reason } of refused) {
     await showPage(page, 'Canvas');
     await page.getByRole('link', { name: new RegExp(`^${name} `) }).click();
     await expect(page.getByRole('alert')).toContainText('could not be opened');
-    await expect(page.getByRole('alert')).toContainText(name);
+    await expect(page.getByRole('alert')).toContainText(reason);
+    await expect(page.locator('.page-head')).toContainText(name);
   }
   expect(faults.splice(0)).toHaveLength(2);
   expect(await readFile(path.join(graphs, 'broken.json'), 'utf8')).toBe(broken);
