@@ -117,9 +117,9 @@ describe('a name that leads elsewhere', () => {
   it('is no upload and no run', async () => {
     await using store = await openSampleStore(path.join(folder, 'store'));
     for (const name of corpus) {
-      expect(() => media.uploadPath(name), name).toThrow(/no upload/);
+      expect(() => media.uploadPath(name)).toThrow(/no upload/);
       expect([name, await placeOf(store, name)]).toEqual([name, 'refused or a folder of its own']);
-      await expect(store.readRecord(name), name).rejects.toMatchObject({
+      await expect(store.readRecord(name)).rejects.toMatchObject({
         code: expect.any(String) as string,
       });
     }

@@ -205,7 +205,7 @@ async function failingSockets({ scale, signal, faults }: Context): Promise<{ cas
 
 function failSocketWrite(k: number): Disposable & { hasFailed(): boolean } {
   let count = 0;
-  const original = Reflect.get(Socket.prototype, 'write') as typeof Socket.prototype.write;
+  const original: typeof Socket.prototype.write = Reflect.get(Socket.prototype, 'write');
   const connect = Reflect.get(Socket.prototype, 'connect') as (...values: unknown[]) => Socket;
   // Pipes to children are sockets too; a broken pipe to the reaper means to it that this engine is gone.
   const connected = new WeakSet<Socket>();

@@ -22,61 +22,74 @@ function isToDie(index: number): boolean {
   }
 }
 
+interface World {
+  split: Split;
+  index: number;
+  step: number;
+  /** Of all actions so far. */
+  history: number;
+}
+
+function observationOf({ index, step, history }: World): Tensor {
+  const random = createRandom(deriveSeed('wanderer', index, step, history));
+  return Tensor.of(
+    'float32',
+    [6],
+    Float32Array.from({ length: 6 }, () => random.next() * 2 - 1),
+  );
+}
+
+function nodesOf(world: World) {
+  return [
+    defineNode({
+      name: 'observe',
+      outputs: [{ name: 'observation' }],
+      forward: () => ({ observation: observationOf(world) }),
+    }),
+    defineNode({
+      name: 'step',
+      inputs: [{ name: 'action', wireType: 'ANY' }],
+      outputs: [{ name: 'observation' }, { name: 'done', wireType: 'BOOL' }],
+      async forward({ action }, context) {
+        world.step++;
+        const acted = typeof action === 'number' ? action : context.seed % 97;
+        world.history = deriveSeed(world.history, acted, world.step);
+        if (world.split === 'steady') await delay(pauseMs);
+        if (world.split === 'mortal' && world.step === 2 && isToDie(world.index)) process.exit(9);
+        const length = 4 + (deriveSeed(world.index, 'length') % 5);
+        return { observation: observationOf(world), done: world.step >= length };
+      },
+    }),
+    defineNode({
+      name: 'evaluate',
+      inputs: [{ name: 'trigger' }],
+      outputs: [{ name: 'metrics', wireType: 'METRICS' }],
+      forward: () => ({
+        metrics: { success: world.history % 2, steps_taken: world.step, history: world.history },
+      }),
+    }),
+  ];
+}
+
 // A nodeset's file gives it as its default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineNodeset({
   name: 'wanderer',
   parallelism: 'replicated',
   create() {
-    let split: Split = 'brisk';
-    let index = 0;
-    let step = 0;
-    let history = 0;
+    const world: World = { split: 'brisk', index: 0, step: 0, history: 0 };
     const state = () => ({
-      values: { split, episode_index: index },
-      episodeCount: splits[split],
+      values: { split: world.split, episode_index: world.index },
+      episodeCount: splits[world.split],
       stepBudget: 60,
       currentEpisode: {
-        episodeId: `${split}-${index}`,
-        sceneId: `scene-${index % 7}`,
+        episodeId: `${world.split}-${world.index}`,
+        sceneId: `scene-${world.index % 7}`,
         instruction: 'wander',
       },
     });
-    const observation = () => {
-      const random = createRandom(deriveSeed('wanderer', index, step, history));
-      return Tensor.of(
-        'float32',
-        [6],
-        Float32Array.from({ length: 6 }, () => random.next() * 2 - 1),
-      );
-    };
     return {
-      nodes: [
-        defineNode({
-          name: 'observe',
-          outputs: [{ name: 'observation' }],
-          forward: () => ({ observation: observation() }),
-        }),
-        defineNode({
-          name: 'step',
-          inputs: [{ name: 'action', wireType: 'ANY' }],
-          outputs: [{ name: 'observation' }, { name: 'done', wireType: 'BOOL' }],
-          async forward({ action }, context) {
-            step++;
-            const acted = typeof action === 'number' ? action : context.seed % 97;
-            history = deriveSeed(history, acted, step);
-            if (split === 'steady') await delay(pauseMs);
-            if (split === 'mortal' && step === 2 && isToDie(index)) process.exit(9);
-            return { observation: observation(), done: step >= 4 + (deriveSeed(index, 'length') % 5) };
-          },
-        }),
-        defineNode({
-          name: 'evaluate',
-          inputs: [{ name: 'trigger' }],
-          outputs: [{ name: 'metrics', wireType: 'METRICS' }],
-          forward: () => ({ metrics: { success: history % 2, steps_taken: step, history } }),
-        }),
-      ],
+      nodes: nodesOf(world),
       envPanel: {
         fields: [
           { name: 'split', kind: 'select' },
@@ -85,12 +98,12 @@ export default defineNodeset({
         actions: [{ name: 'play', sideEffect: 'run_start' }],
         onLoad: state,
         onFieldChange(field, value) {
-          if (field === 'split') split = value as Split;
-          if (field === 'episode_index') index = Number(value);
+          if (field === 'split') world.split = value as Split;
+          if (field === 'episode_index') world.index = Number(value);
           return state();
         },
         onAction() {
-          [step, history] = [0, deriveSeed('start', index)];
+          [world.step, world.history] = [0, deriveSeed('start', world.index)];
           return state();
         },
         getOptions: (field) => (field === 'split' ? Object.keys(splits) : []),
