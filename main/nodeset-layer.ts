@@ -6,6 +6,7 @@ import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/logger.ts';
 import { settings as settingsSchema, type Settings } from './contract/settings.ts';
 import { builtinManifestSource, createBuiltinCatalog } from './graph/builtin/catalog.ts';
+import type { ManifestSource, NodeCatalog } from './graph/ports.ts';
 import type { ChatService } from './llm/ports.ts';
 import { PolicyNodes, engineNodes } from './inference/onnx/policy-node.ts';
 import type { EngineLayout } from './layout.ts';
@@ -57,41 +58,27 @@ export interface NodesetLayer extends AsyncDisposable {
 }
 
 export async function createNodesetLayer(options: NodesetLayerOptions): Promise<NodesetLayer> {
-  const { clock, logger, layout, cacheFolder, workspaceFolder, folders, isTrusted, chat, redact } = options;
+  const { clock, logger, layout, cacheFolder, folders, isTrusted, chat, redact } = options;
   const processes = await createProcessRegistry({ clock, reaperEntry: layout.reaper, redact });
   await sweepSharedFolders();
   const pythonFolder = path.join(layout.resources, 'python');
   const settings = options.settings ?? (() => ({ ...defaultSettings, python: options.python }));
   const python = createPythonLayer({
-    clock,
-    processes,
-    pythonFolder,
-    settings,
+    ...{ clock, processes, pythonFolder, settings },
     environmentsFolder: path.join(userFolder(process.env, process.platform), 'environments'),
   });
   const spawner = createAllPlaces({
-    processes,
-    clock,
-    logger,
-    pythonFolder,
+    ...{ processes, clock, logger, pythonFolder, redact },
     recordsFolder: path.join(cacheFolder, 'containers'),
     settings: () => settings().spawners,
     resolveInterpreter: python.resolve,
-    redact,
   });
-  const policies = new PolicyNodes({
-    models: { library: path.join(layout.resources, 'models'), workspace: workspaceFolder },
-    host: { clock, program: layout.modelHost, startHost: (start) => processes.startHost(start) },
-    cores: os.availableParallelism(),
-    ...(options.batchMs && { batchMs: options.batchMs }),
-  });
+  const policies = createPolicyNodes(options, processes);
+  const compileCacheFolder = path.join(cacheFolder, 'code');
   const registry = createNodesetRegistry({
     folders: [{ folder: path.join(layout.resources, 'nodesets'), origin: 'library' }, ...folders],
     cacheFolder,
-    builtins: engineNodes(
-      { ...createBuiltinCatalog(chat ? { chat } : {}), ...builtinManifestSource },
-      policies,
-    ),
+    builtins: engineNodes(builtinNodes(chat), policies),
     isTrusted,
     authorModule: layout.authorModule,
     logger,
@@ -111,10 +98,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
       spawner,
       placeOf: (source, forRun) => choosePlace(source, settings().spawners, forRun),
       launchers: {
-        typescript: createNodeLauncher({
-          hostProgram: layout.nodeHost,
-          compileCacheFolder: path.join(cacheFolder, 'code'),
-        }),
+        typescript: createNodeLauncher({ hostProgram: layout.nodeHost, compileCacheFolder }),
         python: python.launcher,
       },
     },
@@ -131,4 +115,20 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
       await processes[Symbol.asyncDispose]();
     },
   };
+}
+
+function createPolicyNodes(
+  { clock, layout, workspaceFolder, batchMs }: NodesetLayerOptions,
+  processes: ProcessRegistry,
+): PolicyNodes {
+  return new PolicyNodes({
+    models: { library: path.join(layout.resources, 'models'), workspace: workspaceFolder },
+    host: { clock, program: layout.modelHost, startHost: (start) => processes.startHost(start) },
+    cores: os.availableParallelism(),
+    ...(batchMs && { batchMs }),
+  });
+}
+
+function builtinNodes(chat: ChatService | undefined): NodeCatalog & ManifestSource {
+  return { ...createBuiltinCatalog(chat ? { chat } : {}), ...builtinManifestSource };
 }
