@@ -1,6 +1,6 @@
 // The same seeds carried out in every way: 1, 2 and 8 workers, batching on and off, both flush policies, and with a tenth
 // of the first attempts dying. Every episode has the same result, and the same as an undisturbed one.
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { EvalConfigInput } from '../../main/contract/eval-config.ts';
 import { createBenchWorkspace, outcomesOf, readJournal, type BenchWorkspace } from './bench-workspace.ts';
@@ -9,7 +9,7 @@ import { atScale, Faults, type RowOptions, type RowResult } from './row.ts';
 
 interface Way {
   readonly name: string;
-  readonly config: Partial<EvalConfigInput>;
+  readonly config: Pick<EvalConfigInput, 'workerCount' | 'batching'>;
 }
 
 const greedy = { flushPolicy: 'greedy', flushTimeoutMs: 20 } as const;
@@ -31,15 +31,12 @@ export async function run({ seed, scale, signal, log }: RowOptions): Promise<Row
   let deaths = 0;
   let runs = 0;
   for (const graph of ['policy', 'plain']) {
-    const base = { graph, episodes, seed, retry: { attempts: 2 } };
-    const { outcomes: expected } = await evaluate(bench, workspace, {
-      ...base,
-      selectors: { split: 'brisk' },
-    });
+    const base = { graph, episodes, seed, retry: { attempts: 2 }, selectors: { split: 'mortal' } };
+    const { outcomes: expected } = await evaluate(bench, workspace, { config: base, isUndisturbed: true });
     for (const way of graph === 'plain' ? ways.filter(({ name }) => name.endsWith('on')) : ways) {
       signal.throwIfAborted();
-      const config = { ...base, ...way.config, selectors: { split: 'mortal' } };
-      const found = await evaluate(bench, workspace, config);
+      const config = { ...base, ...way.config };
+      const found = await evaluate(bench, workspace, { config, isUndisturbed: false });
       runs++;
       deaths += found.deaths;
       const different = found.outcomes.filter((outcome, index) => outcome !== expected[index]);
@@ -65,15 +62,17 @@ export async function run({ seed, scale, signal, log }: RowOptions): Promise<Row
   };
 }
 
-/** Who dies is remembered in the workspace's flags; each run begins without. */
+/** Who died is remembered by flags; each run begins without, or with all of them and so without deaths. */
 async function evaluate(
   bench: OpenedStudio,
   { folder, scratch }: BenchWorkspace,
-  config: EvalConfigInput,
+  { config, isUndisturbed }: { config: EvalConfigInput & { episodes: number }; isUndisturbed: boolean },
 ): Promise<{ readonly outcomes: readonly string[]; readonly deaths: number }> {
   const flags = path.join(scratch, 'flags');
   await rm(flags, { recursive: true, force: true });
   await mkdir(flags);
+  for (let index = 0; isUndisturbed && index < config.episodes; index++)
+    await writeFile(path.join(flags, `died-${index}`), '');
   const { runId } = await bench.evaluate(config);
   const rows = await readJournal(folder, runId);
   return { outcomes: outcomesOf(rows), deaths: rows.filter(({ status }) => status === 'died').length };
