@@ -63,12 +63,16 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
   await sweepSharedFolders();
   const pythonFolder = path.join(layout.resources, 'python');
   const settings = options.settings ?? (() => ({ ...defaultSettings, python: options.python }));
+  const shared = { clock, processes, pythonFolder };
   const python = createPythonLayer({
-    ...{ clock, processes, pythonFolder, settings },
+    ...shared,
+    settings,
     environmentsFolder: path.join(userFolder(process.env, process.platform), 'environments'),
   });
   const spawner = createAllPlaces({
-    ...{ processes, clock, logger, pythonFolder, redact },
+    ...shared,
+    logger,
+    redact,
     recordsFolder: path.join(cacheFolder, 'containers'),
     settings: () => settings().spawners,
     resolveInterpreter: python.resolve,
