@@ -111,13 +111,7 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
     registry,
     processes,
     probe: python.probe,
-    async [Symbol.asyncDispose]() {
-      await registry[Symbol.asyncDispose]();
-      await policies[Symbol.asyncDispose]();
-      await python.environments[Symbol.asyncDispose]();
-      await spawner[Symbol.asyncDispose]?.();
-      await processes[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => disposeInTurn([registry, policies, python.environments, spawner, processes]),
   };
 }
 
@@ -135,4 +129,8 @@ function createPolicyNodes(
 
 function builtinNodes(chat: ChatService | undefined): NodeCatalog & ManifestSource {
   return { ...createBuiltinCatalog(chat ? { chat } : {}), ...builtinManifestSource };
+}
+
+async function disposeInTurn(parts: readonly Partial<AsyncDisposable>[]): Promise<void> {
+  for (const part of parts) await part[Symbol.asyncDispose]?.();
 }
