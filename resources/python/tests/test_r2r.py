@@ -23,6 +23,7 @@ TURNS = os.path.join(DATA, "peer", "val_seen_random_agent_official.json.gz")
 VECTORS = os.path.join(SHARED, "vectors", "navigation")
 
 r2r = __import__("sys").modules[import_nodeset(NODESET, None, "R2RNodeSet").__module__]
+growing_map = __import__("sys").modules[r2r.map_in_words.__module__]
 
 
 def play(split: str, agent_of: Callable[[Any], Callable[[Any], str]]) -> Iterator[Tuple[Any, Any, Dict[str, float]]]:
@@ -39,6 +40,51 @@ def play(split: str, agent_of: Callable[[Any], Callable[[Any], str]]) -> Iterato
 
 def means(results: List[Dict[str, float]]) -> Dict[str, float]:
     return {name: sum(result[name] for result in results) / len(results) for name in results[0]}
+
+
+def _seen(viewpoint: str, *ways: str) -> Dict[str, Any]:
+    candidates = [{"number": at, "viewpoint": way, "words": f"way to {way}"} for at, way in enumerate(ways, 1)]
+    return {"instruction": "Go to c.", "viewpoint": viewpoint, "candidates": candidates}
+
+
+class GrowingMapTest(unittest.TestCase):
+    """The map of r2r_mapgpt, without any data."""
+
+    def test_grows_by_what_each_observation_adds_and_numbers_places_for_good(self) -> None:
+        first = growing_map.extended(growing_map.empty_map(), _seen("a", "b", "c"))
+        self.assertEqual(first["places"], ["a", "b", "c"])
+        second = growing_map.extended(first, _seen("c", "d", "a"))
+        self.assertEqual(second["places"], ["a", "b", "c", "d"])
+        self.assertEqual(second["trajectory"], ["a", "c"])
+        self.assertEqual(sorted(second["seen"]), ["b", "d"])
+        self.assertEqual(first["places"], ["a", "b", "c"], "the earlier map stays as it was")
+        back = growing_map.extended(second, _seen("a", "c", "b"))
+        self.assertEqual((back["places"], back["trajectory"]), (second["places"], ["a", "c", "a"]))
+
+    def test_turning_does_not_leave_a_place(self) -> None:
+        state = growing_map.extended(growing_map.empty_map(), _seen("a", "b"))
+        self.assertEqual(growing_map.extended(state, _seen("a", "b"))["trajectory"], ["a"])
+
+    def test_ways_carry_the_numbers_of_the_places_they_lead_to(self) -> None:
+        state = growing_map.extended(growing_map.empty_map(), _seen("a", "b", "c"))
+        state = growing_map.extended(state, _seen("c", "d", "a"))
+        ways = growing_map.by_place(state, _seen("c", "d", "a"))["candidates"]
+        self.assertEqual([(way["number"], way["viewpoint"]) for way in ways], [(1, "a"), (4, "d")])
+
+    def test_says_everything_a_model_needs(self) -> None:
+        state = growing_map.extended(growing_map.empty_map(), _seen("a", "b", "c"))
+        state = growing_map.extended(state, _seen("c", "d", "a"))
+        words = growing_map.map_in_words(state, _seen("c", "d", "a")).splitlines()
+        self.assertEqual(words[:2], ["Instruction: Go to c.", "Trajectory: Place 1 -> Place 3"])
+        for line in (
+            "Place 1 is connected with Places 2, 3",
+            "Place 3 is connected with Places 1, 4",
+            "Place 2: way to b, from where it was seen",
+            "0: stop here",
+            "1: to Place 1, way to a (visited)",
+            "4: to Place 4, way to d",
+        ):
+            self.assertIn(line, words)
 
 
 @unittest.skipUnless(os.path.isdir(DATA), "the Room-to-Room data is not here")
