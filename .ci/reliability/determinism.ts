@@ -16,8 +16,8 @@ const greedy = { flushPolicy: 'greedy', flushTimeoutMs: 20 } as const;
 const rendezvous = { flushPolicy: 'rendezvous', flushTimeoutMs: 20 } as const;
 
 export async function run({ seed, scale, signal, log }: RowOptions): Promise<RowResult> {
-  const episodes = atScale(scale, 100, 20);
-  const workerCounts = atScale(scale, [1, 2, 8], [1, 2]);
+  const episodes = atScale(scale, 100, 12);
+  const workerCounts = atScale(scale, [1, 2, 8], [2]);
   const batching = { on: greedy, off: { ...greedy, maxBatch: 1 }, together: rendezvous } as const;
   const ways: Way[] = workerCounts.flatMap((workerCount) =>
     Object.entries(batching).map(([name, value]) => ({

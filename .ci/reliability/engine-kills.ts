@@ -28,8 +28,8 @@ interface Ledger {
 }
 
 export async function run({ seed, scale, signal, log }: RowOptions): Promise<RowResult> {
-  const points = atScale(scale, 200, 6);
-  const chains = 2;
+  const points = atScale(scale, 200, 4);
+  const chains = atScale(scale, 2, 1);
   const each = await Promise.all(
     Array.from({ length: chains }, (_item, chain) =>
       oneChain(createRandom(seed + chain), { points: points / chains, signal, log }),

@@ -50,7 +50,7 @@ async function failingFiles({ scale, signal, faults }: Context): Promise<Counted
   const codes = atScale(scale, ['EIO', 'ENOSPC', 'EACCES'], ['EIO']);
   for (const code of codes) {
     for (const isLasting of [false, true]) {
-      for (let k = 0, more = true; more; k += atScale(scale, 1, 7)) {
+      for (let k = 0, more = true; more; k += atScale(scale, 1, 11)) {
         signal.throwIfAborted();
         let failed = '';
         const fileSystem = createFaultyFileSystem(nodeFileSystem, {
@@ -176,7 +176,7 @@ async function failingSockets({ scale, signal, faults }: Context): Promise<{ cas
   const calm = await bench.evaluate(socketConfig);
   const expected = outcomesOf(await readJournal(workspace.folder, calm.runId));
   let cases = 0;
-  for (let k = 0; ; k += atScale(scale, 1, 12)) {
+  for (let k = 0; ; k += atScale(scale, 1, 24)) {
     signal.throwIfAborted();
     const failing = failSocketWrite(k);
     let runId = '';

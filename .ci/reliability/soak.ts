@@ -16,7 +16,7 @@ interface Sample {
 }
 
 export async function run({ scale, signal, log }: RowOptions): Promise<RowResult> {
-  const episodes = atScale(scale, 100_000, 2000);
+  const episodes = atScale(scale, 100_000, 1000);
   const samples: Sample[] = [];
   const faults = new Faults();
   await using workspace = await createBenchWorkspace({ name: 'soak' });
