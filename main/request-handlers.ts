@@ -144,7 +144,7 @@ function appInfo(services: HandlerServices): RequestOutput<'app.info'> {
     ],
     cores: os.availableParallelism(),
     memoryBytes: os.totalmem(),
-    docsUrl: host !== 'cli' && existsSync(path.join(layout.renderer, '../docs/index.html')) ? '/docs/' : null,
+    docsUrl: existsSync(path.join(layout.renderer, '../docs/index.html')) ? '/docs/' : null,
   };
 }
 

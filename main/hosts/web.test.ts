@@ -162,6 +162,21 @@ describe('the web host', () => {
     }
   });
 
+  it('may be linked to: a visit from another page sees the public page and nothing else', async () => {
+    const visit = {
+      'sec-fetch-site': 'same-site',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+    };
+    const from = (path: string, headers: object): ReturnType<typeof send> =>
+      send({ method: 'GET', path, headers: { cookie, ...headers } });
+    expect((await from('/', visit)).status).toBe(200);
+    expect((await from('/', { ...visit, 'sec-fetch-dest': 'iframe' })).status).toBe(403);
+    expect((await from('/', { ...visit, 'sec-fetch-mode': 'no-cors' })).status).toBe(403);
+    for (const path of ['/api/events', '/api/session', '/assets/run/e/frame.png', '/exports/x.csv'])
+      expect([path, (await from(path, visit)).status]).toEqual([path, 403]);
+  });
+
   it('refuses 5,000 unauthorised or malformed requests with typed errors and no effect', async () => {
     const random = createRandom(20_261_130);
     const pick = <T>(items: readonly T[]): T => items[random.integer(items.length)] as T;

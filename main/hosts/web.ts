@@ -13,6 +13,7 @@ import { answerMedia, isMediaPath } from './web/media-routes.ts';
 import { readJson, sendJson, sendRefusal, statusOf } from './web/replies.ts';
 import {
   isJson,
+  isPageVisit,
   refuseByOrigin,
   refuseByToken,
   sameSecret,
@@ -95,7 +96,9 @@ async function answer(
   const head = { method: request.method ?? '', headers: request.headers };
   const url = new URL(request.url ?? '/', 'http://localhost');
   const byOrigin = refuseByOrigin(head, policy);
-  if (byOrigin) return sendRefusal(response, 403, refusalTexts[byOrigin]);
+  const isPublic = !url.pathname.startsWith('/api/') && !isMediaPath(url.pathname);
+  const mayVisit = byOrigin === 'fetch_site' && isPublic && isPageVisit(head);
+  if (byOrigin && !mayVisit) return sendRefusal(response, 403, refusalTexts[byOrigin]);
   if (isMediaPath(url.pathname) && options.engine.media) {
     if (refuseByToken({ ...head, method: 'GET' }, policy))
       return sendRefusal(response, 401, refusalTexts.token);

@@ -33,6 +33,16 @@ export function refuseByOrigin({ headers }: RequestHead, policy: GuardPolicy): R
   return null;
 }
 
+/**
+ * Somebody follows a link to a page, from wherever: the window then shows that page alone, no other page can read it,
+ * and a public file of ours says nothing.
+ */
+export function isPageVisit({ method, headers }: RequestHead): boolean {
+  return (
+    method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  );
+}
+
 /** What the interface's own requests need besides: the cookie of this instance, and JSON bodies. */
 export function refuseByToken(head: RequestHead, policy: GuardPolicy): Refusal | null {
   if (!sameSecret(cookieOf(head, policy.cookieName), policy.token)) return 'token';
