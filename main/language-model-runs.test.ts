@@ -224,6 +224,9 @@ describe('a run of a language-model graph', () => {
     });
     expect(await check({ profile: 'keyless/m2', replies: 'replay' })).toMatchObject({ ok: true });
     expect(await check({ profile: 'nobody' })).toMatchObject({ ok: false });
+    await expect(start({ ...config, chat: { profile: 'keyless/m2' } })).rejects.toThrow(
+      /No key for keyless: set it in/,
+    );
   }, 60_000);
 });
 

@@ -26,7 +26,7 @@ import {
 import { endQueuedRun, tellChanged, tellEnded } from './run-news.ts';
 import { RunQueue } from './run-queue.ts';
 import { batchPortsOf, type RunServicePorts } from './run-service-ports.ts';
-import { draftRecord, refuseInvalidGraph } from './start-check.ts';
+import { draftRecord, refuseInvalidGraph, refuseMissingKeys } from './start-check.ts';
 
 export interface StartRequest {
   readonly config: EvalConfig;
@@ -100,6 +100,7 @@ export class RunService implements AsyncDisposable {
     const graph = await graphs.load(request.config.graph);
     await this.#lookAgainAtFailed(requiredNodesets(graph.definition));
     refuseInvalidGraph(graph.definition, { graphs, registry, config: request.config });
+    refuseMissingKeys((await this.#ports.missingKeys?.(graph, request.config)) ?? []);
     const runId = newRunId();
     if (request.whenBusy === 'queue' && (guard.holder !== null || this.#queue.runIds.length > 0)) {
       await this.#enqueue(runId, request, graph);

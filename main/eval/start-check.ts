@@ -54,6 +54,14 @@ export function refuseInvalidGraph(
   );
 }
 
+/** Every episode would fail of it. Throws `invalid_input` that says where the key goes. */
+export function refuseMissingKeys(
+  missing: readonly { readonly provider: string; readonly fix: string }[],
+): void {
+  const [first] = missing;
+  if (first) throw new StudioError('invalid_input', `No key for ${first.provider}: ${first.fix}`);
+}
+
 export interface DraftInput {
   readonly runId: string;
   readonly request: { readonly config: EvalConfig; readonly parentRun?: string | undefined };
