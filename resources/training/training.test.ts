@@ -1,5 +1,6 @@
-// The shipped policy: its file, its ports, and that it follows instructions.
-import { statSync } from 'node:fs';
+// The shipped policy: its file, its card, its ports, and that it follows instructions.
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { InferenceSession } from 'onnxruntime-node';
 import { describe, expect, it } from 'vitest';
@@ -43,6 +44,12 @@ function inputOf(rows: readonly number[], hiddenSize: number) {
 describe('the shipped policy', () => {
   it('is smaller than 5 MB', () => {
     expect(statSync(modelFile).size).toBeLessThan(5_000_000);
+  });
+
+  it('is the file its model card describes', () => {
+    const card = readFileSync(modelFile.replace(/onnx$/, 'md'), 'utf8');
+    expect(card).toContain(createHash('sha256').update(readFileSync(modelFile)).digest('hex'));
+    expect(card).toContain(`${statSync(modelFile).size.toLocaleString('en-US')} bytes`);
   });
 
   it('takes views, words, the previous action and its state for any number of episodes', async () => {
