@@ -1,223 +1,148 @@
-// The pool under a fake clock with seeded faults: deaths, hangs, late answers, strikes between episodes, failing and
-// hanging starts, full disks, stops and cancels, resumed until complete. Every seed checks every invariant.
+// Whole workspaces under a fake clock with a swarm of seeded faults, and small models explored exhaustively. The full scale
+// is `npm run reliability`; a seed is replayed with `node .ci/reliability/simulation.ts SEED`.
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../base/fake-clock.ts';
-import { StudioError } from '../base/errors.ts';
 import { createRandom, deriveSeed } from '../base/random.ts';
-import { stableHash } from '../base/stable-hash.ts';
-import type { PlannedEpisode } from '../contract/run.ts';
-import { EnvWorkerPool, type PoolEnd } from './env-worker-pool.ts';
-import { createFakeJournal, planOf, type FakeJournal } from './testing/fake-journal.ts';
-import { createFakeReplicas, type Behaviour, type FakeReplicas } from './testing/fake-replicas.ts';
+import { EnvWorkerPool } from './env-worker-pool.ts';
+import { createFakeJournal, planOf } from './testing/fake-journal.ts';
+import { createFakeReplicas, type Behaviour } from './testing/fake-replicas.ts';
+import { explore } from './testing/models/explore.ts';
+import { GuardModel } from './testing/models/guard-model.ts';
+import { PoolModel } from './testing/models/pool-model.ts';
+import { verdictOfEpisode } from './testing/simulation/toy-world.ts';
+import { simulateWorkspace } from './testing/simulation/workspace-world.ts';
 
-interface World {
-  readonly seed: number;
-  readonly workerCount: number;
-  readonly episodeCount: number;
-  /** Chance of each fault, in 1/1000. */
-  readonly faultsPerMille: number;
-  readonly interrupts: boolean;
-}
-
-const kinds: readonly Behaviour['kind'][] = [
-  'die',
-  'hang',
-  'error',
-  'lateAnswer',
-  'fatal',
-  'no_verdict',
-  'throw',
+/** Seeds that broke something once, and what that was. */
+const remembered: readonly (readonly [seed: number, what: string])[] = [
+  [11, 'a run that ended without its last file was never given it'],
+  [129, 'a power failure took the folder of runs with it'],
+  [1158, 'a queued run on a full disk was tried again and again without a pause'],
+  [2031, 'an old summary was taken for the new one after the clock was set back'],
 ];
-const resetMs = 2000;
-const episodeMs = 4000;
 
-/** A fault belongs to (episode, attempt), so that it does not depend on who runs it when. */
-function behaviourOf(world: World, ordinal: number, attempt: number): Behaviour {
-  const random = createRandom(deriveSeed(world.seed, 'behaviour', ordinal, attempt));
-  if (random.integer(1000) >= world.faultsPerMille) return { kind: 'complete' };
-  return { kind: kinds[random.integer(kinds.length)] ?? 'complete' };
-}
+describe('simulation of a workspace', () => {
+  it.each(remembered)('seed %i: %s', async (seed) => {
+    expect((await simulateWorkspace(seed)).violations).toEqual([]);
+  });
 
-class Simulation {
-  readonly clock = createFakeClock();
-  readonly journal: FakeJournal;
-  readonly plan: readonly PlannedEpisode[];
-  readonly violations: string[] = [];
-  readonly #world: World;
-  readonly #random;
-  sessions = 0;
-
-  constructor(world: World) {
-    this.#world = world;
-    this.#random = createRandom(world.seed);
-    this.plan = planOf(world.episodeCount);
-    this.journal = createFakeJournal({
-      beforeAppend: async () => {
-        if (world.interrupts && this.#random.integer(400) === 0)
-          throw new StudioError('disk_full', 'no space is left');
-        if (this.#random.integer(3) === 0)
-          await new Promise<void>((resolve) => this.clock.after(this.#random.integer(40), resolve));
-      },
-    });
-  }
-
-  async complete(): Promise<void> {
-    while (this.journal.missing(this.plan).length > 0) {
-      if (++this.sessions > 500) throw new Error(`seed ${this.#world.seed} never completes`);
-      await this.#session();
+  it('breaks no invariant in a swarm of faults, and every seed replays', async () => {
+    let episodes = 0;
+    const struck = new Set<string>();
+    for (let seed = 9001; seed <= 9015; seed++) {
+      const first = await simulateWorkspace(seed);
+      const second = await simulateWorkspace(seed);
+      expect([seed, ...first.violations]).toEqual([seed]);
+      expect([second.steps, second.digest]).toEqual([first.steps, first.digest]);
+      episodes += first.episodes;
+      for (const name of first.struck.keys()) struck.add(name);
     }
-  }
+    expect(episodes).toBeGreaterThan(600);
+    expect(struck.size).toBeGreaterThan(20);
+  });
 
-  /** What must be equal whatever the workers did. */
-  results(): unknown {
-    return this.journal
-      .finals()
-      .map(({ ordinal, status, metrics, attempt }) => ({ ordinal, status, metrics, attempt }));
-  }
-
-  trace(): string {
-    return stableHash(this.journal.rows);
-  }
-
-  async #session(): Promise<void> {
-    const { clock, journal, plan } = this;
-    const world = this.#world;
-    const replicas = this.#replicas();
-    const pool = new EnvWorkerPool({
-      workerCount: world.workerCount,
-      episodes: journal.missing(plan),
-      source: replicas,
-      runner: replicas,
-      journal,
-      clock,
-      affinity: this.#random.integer(2) === 0 ? 'none' : 'scene',
-      retry: { attempts: 2, on: ['died', 'timeout'] },
-      limits: { resetMs, episodeMs: () => episodeMs, defaultStepBudget: 100 },
-      crashBudget: world.interrupts ? 3 : 1000,
-      recycle: {
-        afterEpisodes: this.#random.integer(2) === 0 ? 7 : null,
-        aboveBytes: null,
-        slopeBytesPerEpisode: null,
-      },
-    });
-    let stoppedAtMs = Number.POSITIVE_INFINITY;
-    const interrupt = (act: () => void): void => {
-      clock.after(this.#random.integer(20_000), () => {
-        stoppedAtMs = Math.min(stoppedAtMs, clock.monotonic());
-        act();
-      });
-    };
-    if (world.interrupts && this.#random.integer(2) === 0) interrupt(() => pool.stop('stopped'));
-    if (world.interrupts && this.#random.integer(3) === 0) interrupt(() => pool.cancel());
-    if (world.interrupts) {
-      for (let strike = 0; strike < 3; strike++) {
-        clock.after(this.#random.integer(20_000), () =>
-          replicas.strike(this.#random.integer(world.workerCount)),
-        );
-      }
-    }
-    const end = await this.#runToEnd(pool);
-    await clock.advance(200_000);
-    this.#check(replicas, end, stoppedAtMs);
-  }
-
-  #replicas(): FakeReplicas {
-    const world = this.#world;
-    const session = this.sessions;
-    return createFakeReplicas({
-      clock: this.clock,
-      killMs: 20,
-      behaviour: ({ episode, attempt }) => behaviourOf(world, episode.ordinal, attempt),
-      episodeMs: ({ episode, attempt }) =>
-        40 + createRandom(deriveSeed(world.seed, 'time', episode.ordinal, attempt)).integer(1500),
-      startMs: (slot, nth) => createRandom(deriveSeed(world.seed, 'start', session, slot, nth)).integer(300),
-      startFault: (slot, nth) => {
-        const chance = createRandom(deriveSeed(world.seed, 'fault', session, slot, nth)).integer(1000);
-        if (nth === 1 || !world.interrupts || chance >= 50) return undefined;
-        return chance < 40 ? new StudioError('spawn_failed', 'no memory') : undefined;
-      },
-    });
-  }
-
-  async #runToEnd(pool: EnvWorkerPool): Promise<PoolEnd | 'failed'> {
-    let end: PoolEnd | 'failed' | undefined;
-    const work = pool.start().then(() => pool.run());
-    void work.then((value) => (end = value)).catch(() => (end = 'failed'));
-    while (end === undefined) {
-      if (!(await this.clock.advanceToNext())) throw new Error(`seed ${this.#world.seed}: the pool hangs`);
-    }
-    pool[Symbol.dispose]();
-    return end;
-  }
-
-  #check(replicas: FakeReplicas, end: PoolEnd | 'failed', stoppedAtMs: number): void {
-    const note = (text: string): void => void this.violations.push(`seed ${this.#world.seed}: ${text}`);
-    for (const violation of replicas.violations) note(violation);
-    if (replicas.alive > 0) note(`${replicas.alive} replicas alive after the end`);
-    if (this.clock.pendingTimers > 0) note(`${this.clock.pendingTimers} timers left`);
-    if (replicas.leases.some((lease) => lease.atMs > stoppedAtMs)) note('a lease after stop');
-    const finals = this.journal.finals().map((row) => row.ordinal);
-    if (new Set(finals).size !== finals.length) note('two final rows of one episode');
-    if (this.journal.refused.length > 0) note(`refused: ${this.journal.refused.join('; ')}`);
-    const isComplete = finals.length === this.plan.length;
-    if (isComplete !== (end !== 'failed' && end.kind === 'finished'))
-      note(`ended as ${JSON.stringify(end)} with ${finals.length} finals`);
-    for (const row of this.journal.rows) {
-      if (row.status === 'timeout' && row.durationMs > resetMs + episodeMs + 1000)
-        note(`timeout judged after ${row.durationMs} ms`);
-    }
-  }
-}
-
-const worldOf = (seed: number, more: Partial<World> = {}): World => ({
-  seed,
-  workerCount: 1 + (seed % 5),
-  episodeCount: 30,
-  faultsPerMille: [0, 30, 150, 400][seed % 4] ?? 0,
-  interrupts: true,
-  ...more,
+  it('notices a result that is lost', async () => {
+    const { violations } = await simulateWorkspace(9001, { sabotage: 'lose_a_row' });
+    expect(violations.join()).toContain('lost');
+  });
 });
 
-describe('simulation of the pool', () => {
-  it('breaks no invariant under seeded faults, stops, cancels and resumes', async () => {
-    const violations: string[] = [];
-    let sessions = 0;
-    let rows = 0;
-    for (let seed = 1; seed <= 120; seed++) {
-      const simulation = new Simulation(worldOf(seed));
-      await simulation.complete();
-      violations.push(...simulation.violations);
-      sessions += simulation.sessions;
-      rows += simulation.journal.rows.length;
-    }
-    expect(violations).toEqual([]);
-    expect(rows).toBeGreaterThan(3600);
-    expect(sessions).toBeGreaterThan(150);
+describe('exhaustive models', () => {
+  it('a pool with two slots, three episodes and two attempts keeps every promise in all interleavings', async () => {
+    const options = {
+      slots: 2,
+      episodes: 3,
+      attempts: 2,
+      outcomes: [],
+      canStop: false,
+      canCancel: false,
+      failures: 0,
+    };
+    const found = await explore(() => new PoolModel(options));
+    expect(found).toMatchObject({ violations: [], isComplete: true });
+    expect(found.states).toBeGreaterThan(500);
   });
 
-  it('replays a seed exactly', async () => {
-    for (const seed of [3, 7, 11]) {
-      const traces: string[] = [];
-      for (let time = 0; time < 2; time++) {
-        const simulation = new Simulation(worldOf(seed));
-        await simulation.complete();
-        traces.push(simulation.trace());
-      }
-      expect(traces[0]).toBe(traces[1]);
-    }
+  it('leaving states out that were seen changes no verdict', async () => {
+    const options = {
+      slots: 2,
+      episodes: 1,
+      attempts: 2,
+      outcomes: ['die'],
+      canStop: false,
+      canCancel: false,
+      failures: 0,
+    } as const;
+    const pruned = await explore(() => new PoolModel(options));
+    const whole = await explore(() => new PoolModel(options), { prunes: false });
+    expect([pruned.violations, whole.violations]).toEqual([[], []]);
+    expect(whole.states).toBeGreaterThan(pruned.states);
+    expect([pruned.isComplete, whole.isComplete, whole.longestPath]).toEqual([
+      true,
+      true,
+      pruned.longestPath,
+    ]);
   });
 
-  it('gives the same results per episode with 1, 2 and 8 workers', async () => {
+  it('guard and queue let every run begin once, in turn, whoever plays, leaves or fails to write', async () => {
+    const options = { runs: 2, canPlay: true, canUnqueue: true, failures: 1 };
+    expect(await explore(() => new GuardModel(options))).toMatchObject({ violations: [], isComplete: true });
+  });
+});
+
+describe('the number of workers', () => {
+  it('changes nothing about the results', async () => {
+    const kinds: readonly Behaviour['kind'][] = ['die', 'hang', 'error', 'lateAnswer', 'fatal', 'no_verdict'];
     const results: unknown[] = [];
     for (const workerCount of [1, 2, 8]) {
-      const simulation = new Simulation(
-        worldOf(99, { workerCount, episodeCount: 200, faultsPerMille: 100, interrupts: false }),
+      const clock = createFakeClock();
+      const journal = createFakeJournal();
+      const replicas = createFakeReplicas({
+        clock,
+        // A fault belongs to (episode, attempt), so that it does not depend on who runs it when.
+        behaviour: ({ episode, attempt }) => {
+          const random = createRandom(deriveSeed('behaviour', episode.ordinal, attempt));
+          return {
+            kind: random.integer(10) > 0 ? 'complete' : (kinds[random.integer(kinds.length)] ?? 'complete'),
+          };
+        },
+        episodeMs: ({ episode, attempt }) =>
+          40 + createRandom(deriveSeed(episode.ordinal, attempt)).integer(1500),
+      });
+      const pool = new EnvWorkerPool({
+        workerCount,
+        episodes: planOf(200),
+        source: replicas,
+        runner: replicas,
+        journal,
+        clock,
+        retry: { attempts: 2, on: ['died', 'timeout'] },
+        limits: { resetMs: 2000, episodeMs: () => 4000, defaultStepBudget: 100 },
+        crashBudget: 1000,
+      });
+      let isOver = false;
+      void pool
+        .start()
+        .then(() => pool.run())
+        .then(() => (isOver = true));
+      while (!isOver && (await clock.advanceToNext()));
+      pool[Symbol.dispose]();
+      expect(replicas.violations).toEqual([]);
+      results.push(
+        journal
+          .finals()
+          .map(({ ordinal, status, metrics, attempt }) => ({ ordinal, status, metrics, attempt })),
       );
-      await simulation.complete();
-      expect(simulation.violations).toEqual([]);
-      results.push(simulation.results());
     }
     expect(results[1]).toEqual(results[0]);
     expect(results[2]).toEqual(results[0]);
+  });
+});
+
+describe('what an episode of the simulation must end with', () => {
+  it('depends on its index alone', () => {
+    const world = { seed: 5, stepBudget: 6, policies: [11, 12], contents: [] };
+    const verdicts = Array.from({ length: 50 }, (_item, index) => verdictOfEpisode(world, index));
+    expect(new Set(verdicts.map(({ metrics }) => metrics['score'])).size).toBeGreaterThan(20);
+    expect(verdicts).toEqual(Array.from({ length: 50 }, (_item, index) => verdictOfEpisode(world, index)));
   });
 });

@@ -114,6 +114,14 @@ export class MemoryDisk {
     return node?.kind === 'file' ? contentOf(node) : undefined;
   }
 
+  /** Behind the back of whoever has it open. */
+  overwrite(path: string, content: Uint8Array): void {
+    const file = this.#file(path);
+    file.length = 0;
+    append(file, content);
+    file.durable = Buffer.from(content);
+  }
+
   names(path: string): string[] {
     const node = this.#find(path);
     return node?.kind === 'folder' ? [...node.entries.keys()] : [];

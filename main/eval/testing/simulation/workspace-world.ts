@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly trace?: ((line: string) => void) | undefined;
   /** No swarm: a fixed history of small faults in which this point strikes. */
   readonly failpoint?: Armed | undefined;
+  /** Proof that the audit sees: a sound row disappears from the disk before the end. */
+  readonly sabotage?: 'lose_a_row' | undefined;
 }
 
 export interface WorldReport {
@@ -91,6 +93,7 @@ class World {
   readonly #isBatched: boolean;
   readonly #points: Failpoints;
   readonly #isScripted: boolean;
+  readonly #sabotage: WorldOptions['sabotage'];
   #struckMs: number | null = null;
   lives = 0;
   #engine: Life | null = null;
@@ -99,7 +102,8 @@ class World {
   #isFull = false;
   #runIds = 0;
 
-  constructor(seed: number, { trace, failpoint }: WorldOptions = {}) {
+  constructor(seed: number, { trace, failpoint, sabotage }: WorldOptions = {}) {
+    this.#sabotage = sabotage;
     this.#seed = seed;
     this.#points = new Failpoints(failpoint ?? null, () => this.#kill());
     this.#isScripted = failpoint !== undefined;
@@ -236,6 +240,7 @@ class World {
     }
     this.#killAtStep = Number.POSITIVE_INFINITY;
     this.faults.isCalm = true;
+    if (this.#sabotage) this.#loseRow();
     this.audit.checkAll();
     await this.#auditDisk();
   }
@@ -267,7 +272,7 @@ class World {
       engine = await this.#open(life);
       await engine.service.recover();
     } catch (error) {
-      this.scheduler.note(`the engine cannot start: ${messageOf(error)}`);
+      this.scheduler.note(`the engine cannot start: ${messageOf(error).replaceAll(randomPart, '*')}`);
       await this.scheduler.sleep(life, 1000, 'wait for another start');
       this.#isFull = false;
       return 'failed';
@@ -490,6 +495,14 @@ class World {
     };
   }
 
+  #loseRow(): void {
+    const path = `${runsFolder}/${this.runs[0]?.runId}/episodes.jsonl`;
+    const content = this.disk.read(path) ?? Buffer.alloc(0);
+    const shorter = content.subarray(0, content.lastIndexOf(10, content.length - 2) + 1);
+    this.disk.overwrite(path, shorter);
+    this.audit.onDurable(path, shorter);
+  }
+
   /** A last start on what is on the disk: everything is there, once, with the verdict it must have. */
   async #auditDisk(): Promise<void> {
     const life = new Life('audit');
@@ -581,8 +594,12 @@ function briefly(name: string, payload: object): string {
   const record = (item as undefined | { status: string })?.status;
   return [name, runId, status, record, (holder as undefined | { id: string })?.id, message, ...parts]
     .filter((part) => part !== undefined)
-    .join(' ');
+    .join(' ')
+    .replaceAll(randomPart, '*');
 }
+
+/** Names of temporary files are random on purpose; they are no part of a history. */
+const randomPart = /[0-9a-f]{8,12}/g;
 
 const nowhere = {
   appVersion: 'simulation',
