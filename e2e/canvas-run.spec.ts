@@ -67,7 +67,6 @@ test('an episode is replayed on its graph, firing by firing, with values, viewer
 
 test('an episode that was not recorded shows its graph and says so; a run that is not there is said', async ({
   app: { page, cli },
-  faults,
 }) => {
   const command = 'eval minivln_expert --episodes 1 --workers 1 --record none --json';
   const made = await cli(...command.split(' '));
@@ -79,8 +78,6 @@ test('an episode that was not recorded shows its graph and says so; a run that i
   await expect(page.getByText('This episode has no recording')).toBeVisible();
   await page.goto(page.url().replace(/#.*/, '#/canvas/no-such-run?episode=0'));
   await expect(page.getByText('The graph of the run could not be read.')).toBeVisible();
-  // A browser may write the answer 404 to its console.
-  faults.splice(0);
 });
 
 test('the open composite is part of the address; the rail leads to the graph that plays', async ({
