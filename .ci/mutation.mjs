@@ -28,11 +28,7 @@ const targets = {
   },
   journal: {
     mutate: ['main/store/journal.ts', 'main/store/journal-lines.ts'],
-    tests: ['main/store/journal.test.ts'],
-  },
-  'attempt-ledger': {
-    mutate: ['main/store/attempt-ledger.ts'],
-    tests: ['main/store/attempt-ledger.test.ts'],
+    tests: ['main/store/journal-damage.test.ts', 'main/store/journal.test.ts'],
   },
   'env-worker-pool': {
     mutate: ['main/eval/env-worker-pool.ts'],

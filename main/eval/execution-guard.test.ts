@@ -27,6 +27,17 @@ describe('execution guard', () => {
     expect(error.message).toContain('minivln_expert');
   });
 
+  it('names Play by its graph and a run by its name', () => {
+    for (const [holder, text] of [
+      [play, 'Play of minivln is executing'],
+      [run, 'Run minivln_expert is executing'],
+    ] as const) {
+      const guard = createExecutionGuard(createFakeClock());
+      guard.acquire(holder);
+      expect(refusal(() => guard.acquire(run)).message).toContain(text);
+    }
+  });
+
   it('is free again after the lease is disposed', () => {
     const guard = createExecutionGuard(createFakeClock());
     guard.acquire(play)[Symbol.dispose]();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StudioError } from '../base/errors.ts';
-import { decideFailure } from './failure-rule.ts';
+import { decideFailure, isBackendLoss } from './failure-rule.ts';
 import { decideFlush, type FlushPolicy, type WaitingState } from './flush-rule.ts';
 
 const greedy: FlushPolicy = { flushPolicy: 'greedy', flushTimeoutMs: 50, maxBatch: 8 };
@@ -79,6 +79,27 @@ describe('what becomes of a failed batch', () => {
     });
     expect(decideFailure({ ...failure, batch: [2], error: death, lossesInARow: 3 })).toEqual({
       kind: 'reject_all',
+    });
+  });
+
+  it('takes the end of the process and everything that comes to the same for a loss, and a refusal not', () => {
+    const losses = [
+      'timeout',
+      'process_died',
+      'connection_closed',
+      'protocol_error',
+      'handshake_failed',
+      'spawn_failed',
+      'fatal',
+    ] as const;
+    expect(losses.filter((code) => !isBackendLoss(new StudioError(code, '')))).toEqual([]);
+    expect(isBackendLoss(refusal)).toBe(false);
+  });
+
+  it('repeats a batch one by one also after the second loss in a row', () => {
+    expect(decideFailure({ ...failure, batch: [1, 2], error: death, lossesInARow: 2 })).toEqual({
+      kind: 'retry',
+      parts: [[1], [2]],
     });
   });
 

@@ -114,6 +114,11 @@ export class MemoryDisk {
     return node?.kind === 'file' ? contentOf(node) : undefined;
   }
 
+  create(path: string, content: Uint8Array): void {
+    this.#open(path, 'create');
+    this.overwrite(path, content);
+  }
+
   /** Behind the back of whoever has it open. */
   overwrite(path: string, content: Uint8Array): void {
     const file = this.#file(path);

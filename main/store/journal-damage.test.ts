@@ -1,0 +1,259 @@
+// The journal on a disk in memory: every call it makes is seen, and any may fail.
+import { crc32 } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { silentLogger, type Logger } from '../base/logger.ts';
+import { decodeLine, encodeLine, readLines, type RawLine } from './journal-lines.ts';
+import { Journal, readJournal, scanJournal } from './journal.ts';
+import type { FileHandlePort, FileSystemPort } from './ports.ts';
+import { MemoryDisk, systemError, type DiskOperation } from './testing/memory-disk.ts';
+
+const path = '/d/episodes.jsonl';
+
+interface Bench {
+  readonly fileSystem: FileSystemPort;
+  readonly disk: MemoryDisk;
+  readonly calls: string[];
+  /** Operations that fail from now on. */
+  failing: readonly DiskOperation[];
+  readonly content: () => string;
+}
+
+function bench(content = ''): Bench {
+  const disk = new MemoryDisk({ now: () => 0 });
+  disk.addFolder('/d');
+  const calls: string[] = [];
+  const made: Bench = {
+    disk,
+    calls,
+    failing: [],
+    content: () => String(disk.read(path)),
+    fileSystem: disk.port(async (operation, where, perform) => {
+      calls.push(where === path ? operation : `${operation} ${where}`);
+      if (made.failing.includes(operation)) throw systemError('EIO', where);
+      return perform();
+    }),
+  };
+  disk.create(path, Buffer.from(content));
+  return made;
+}
+
+const lines = (...values: readonly object[]): string => values.map(encodeLine).join('');
+
+async function rawLines(handle: Pick<FileHandlePort, 'read'>, fromByte?: number): Promise<RawLine[][]> {
+  const batches: RawLine[][] = [];
+  for await (const batch of readLines(handle as FileHandlePort, fromByte)) batches.push([...batch]);
+  return batches;
+}
+
+const reading = (text: string): Pick<FileHandlePort, 'read'> => ({
+  read: async (target, position) => {
+    const part = Buffer.from(text).subarray(position, position + target.length);
+    target.set(part);
+    return part.length;
+  },
+});
+
+describe('a line', () => {
+  it('needs a member', () => {
+    expect(() => encodeLine({})).toThrow(
+      expect.objectContaining({ code: 'internal', message: 'a journal line needs at least one member' }),
+    );
+  });
+
+  it('with a right checksum over something else than JSON is refused', () => {
+    const body = '{x}';
+    const checksum = crc32(body).toString(16).padStart(8, '0');
+    expect(decodeLine(`{"crc":"${checksum}",x}`)).toEqual({ ok: false, reason: 'not JSON' });
+  });
+});
+
+describe('reading lines', () => {
+  it('counts empty ones without giving them, and marks what no newline follows', async () => {
+    expect(await rawLines(reading('a\n\nb\nc'))).toEqual([
+      [
+        { number: 1, text: 'a', endByte: 2, terminated: true },
+        { number: 3, text: 'b', endByte: 5, terminated: true },
+      ],
+      [{ number: 4, text: 'c', endByte: 6, terminated: false }],
+    ]);
+  });
+
+  it('gives nothing for nothing, and no rest after a last newline', async () => {
+    expect(await rawLines(reading(''))).toEqual([]);
+    expect(await rawLines(reading('\n'))).toEqual([]);
+    expect(await rawLines(reading('a\n'))).toHaveLength(1);
+    expect(await rawLines(reading('a\nbc\n'), 2)).toEqual([
+      [{ number: 1, text: 'bc', endByte: 5, terminated: true }],
+    ]);
+  });
+
+  it('refuses a line of more than 64 MB, and reads one of just that', async () => {
+    const endless = (until: number): Pick<FileHandlePort, 'read'> => ({
+      read: async (target, position) => {
+        const length = Math.max(0, Math.min(target.length, until - position));
+        target.fill(120, 0, length);
+        if (position === 0) target[1] = 10;
+        return length;
+      },
+    });
+    await expect(rawLines(endless(Number.POSITIVE_INFINITY))).rejects.toMatchObject({
+      code: 'corrupt',
+      message: 'line 2 has no end',
+    });
+    const [, last] = await rawLines(endless((64 << 20) + 2));
+    expect([last?.[0]?.number, last?.[0]?.text.length]).toEqual([2, 64 << 20]);
+  });
+});
+
+describe('scanning', () => {
+  it('opens for reading, closes, and says how many lines there are', async () => {
+    const { fileSystem, calls } = bench(lines({ n: 1 }, { n: 2 }));
+    const seen: unknown[] = [];
+    const scan = await scanJournal(fileSystem, path, (value) => void seen.push(value));
+    expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(scan).toMatchObject({ lines: 2, tornBytes: 0, needsNewline: false, corruptLines: [] });
+    expect([calls[0], calls.at(-1)]).toEqual(['open', 'close']);
+    await expect(scanJournal(fileSystem, '/d/absent', () => undefined)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('Could not open /d/absent'),
+    });
+    expect(bench().disk.names('/d')).toEqual(['episodes.jsonl']);
+  });
+
+  it('that cannot go on says so, and closes', async () => {
+    const made = bench(lines({ n: 1 }));
+    made.failing = ['read'];
+    await expect(scanJournal(made.fileSystem, path, () => undefined)).rejects.toMatchObject({
+      code: 'io_failed',
+      message: expect.stringContaining(`Could not read ${path}`),
+    });
+    expect(made.calls.at(-1)).toBe('close');
+  });
+
+  it('gives readers the sound lines from a position on, with where to go on', async () => {
+    const text = lines({ n: 1 }) + 'rubbish\n' + lines({ n: 2 });
+    const { fileSystem, calls } = bench(text);
+    const found: unknown[] = [];
+    for await (const entry of readJournal(fileSystem, path)) found.push(entry);
+    const first = lines({ n: 1 }).length;
+    expect(found).toEqual([
+      { value: { n: 1 }, endByte: first },
+      { value: { n: 2 }, endByte: text.length },
+    ]);
+    for await (const entry of readJournal(fileSystem, path, first)) expect(entry.value).toEqual({ n: 2 });
+    expect(calls.filter((call) => call === 'open' || call === 'close')).toEqual([
+      'open',
+      'close',
+      'open',
+      'close',
+    ]);
+  });
+});
+
+describe('opening', () => {
+  const open = (made: Bench, logger: Logger = silentLogger): ReturnType<typeof Journal.open> =>
+    Journal.open({ fileSystem: made.fileSystem, path, logger }, () => undefined);
+
+  it('finishes a sound last line that lacks its newline, on the device', async () => {
+    const made = bench(lines({ n: 1 }).trimEnd());
+    const { journal, scan } = await open(made);
+    expect(scan).toMatchObject({ lines: 1, tornBytes: 0, needsNewline: true });
+    expect(made.calls.slice(-2)).toEqual(['write', 'sync']);
+    expect(made.content()).toBe(lines({ n: 1 }));
+    expect(journal.durableBytes).toBe(lines({ n: 1 }).length);
+    await journal.append({ n: 2 });
+    expect(made.content()).toBe(lines({ n: 1 }, { n: 2 }));
+  });
+
+  it('leaves a whole file as it is', async () => {
+    const made = bench(lines({ n: 1 }));
+    const { journal, scan } = await open(made);
+    expect([scan.needsNewline, journal.durableBytes]).toEqual([false, made.content().length]);
+    expect(made.calls).not.toContain('write');
+    expect(made.calls).not.toContain('truncate');
+    expect(made.disk.names('/d')).toEqual(['episodes.jsonl']);
+  });
+
+  it('says what it dropped, also when that could not be kept aside', async () => {
+    const told: unknown[] = [];
+    const logger: Logger = { ...silentLogger, warn: (message, facts) => void told.push([message, facts]) };
+    await open(bench(lines({ n: 1 }) + 'abc'), logger);
+    const made = bench(lines({ n: 1 }) + 'abc');
+    const { open: openFile } = made.fileSystem;
+    const fileSystem: FileSystemPort = {
+      ...made.fileSystem,
+      open: (where, mode) =>
+        where === path ? openFile(where, mode) : Promise.reject(systemError('ENOSPC', where)),
+    };
+    await Journal.open({ fileSystem, path, logger }, () => undefined);
+    const dropped = ['dropped an unfinished line at the end of a journal', { path, bytes: 3 }];
+    expect(told).toEqual([
+      dropped,
+      ['torn tail could not be kept aside', { path, bytes: 3, reason: `ENOSPC: ${path}.torn` }],
+      dropped,
+    ]);
+    expect(made.content()).toBe(lines({ n: 1 }));
+  });
+
+  it('that cannot mend the end says so, and closes', async () => {
+    const made = bench(lines({ n: 1 }) + 'abc');
+    made.failing = ['truncate'];
+    await expect(open(made)).rejects.toMatchObject({
+      code: 'io_failed',
+      message: expect.stringContaining(`Could not repair ${path}`),
+    });
+    expect(made.calls.at(-1)).toBe('close');
+  });
+});
+
+describe('appending', () => {
+  it('counts commits, cuts a failed one off at once through a new handle, and closes once', async () => {
+    const made = bench();
+    const { journal } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    await journal.append({ n: 1 });
+    expect(journal.commits).toBe(1);
+    made.failing = ['sync'];
+    made.calls.length = 0;
+    await expect(journal.append({ n: 2 })).rejects.toMatchObject({
+      code: 'io_failed',
+      message: expect.stringContaining(`Could not append to ${path}`),
+    });
+    expect(made.calls).toEqual(['write', 'sync', 'truncate', 'close', 'open', 'truncate', 'sync']);
+    made.failing = [];
+    made.calls.length = 0;
+    await journal.append({ n: 3 });
+    expect(made.calls.slice(0, 5)).toEqual(['truncate', 'close', 'open', 'truncate', 'sync']);
+    made.calls.length = 0;
+    await journal.append({ n: 4 });
+    expect(made.calls).toEqual(['write', 'sync']);
+    expect(made.content()).toBe(lines({ n: 1 }, { n: 3 }, { n: 4 }));
+    await journal[Symbol.asyncDispose]();
+    await journal[Symbol.asyncDispose]();
+    expect(made.calls.filter((call) => call === 'close')).toHaveLength(1);
+    await expect(journal.append({ n: 5 })).rejects.toMatchObject({
+      code: 'internal',
+      message: 'the journal is closed',
+    });
+  });
+
+  it('goes on without a new cut once one has worked', async () => {
+    const made = bench();
+    const { journal } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    made.failing = ['write'];
+    await expect(journal.append({ n: 1 })).rejects.toMatchObject({ code: 'io_failed' });
+    made.failing = [];
+    made.calls.length = 0;
+    await journal.append({ n: 2 });
+    expect(made.calls).toEqual(['write', 'sync']);
+  });
+
+  it('needs a new handle only for its own cut: a first cut or closing that fails changes nothing', async () => {
+    const made = bench();
+    const { journal } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    made.failing = ['write', 'close'];
+    await expect(journal.append({ n: 1 })).rejects.toMatchObject({ code: 'io_failed' });
+    made.failing = [];
+    await journal.append({ n: 2 });
+    expect(made.content()).toBe(lines({ n: 2 }));
+  });
+});
