@@ -71,17 +71,20 @@ const submit = (queue: BatchQueue, id: number): Promise<Values | string> =>
     .submit(`caller${id}`, { id })
     .catch((error: unknown) => (error instanceof StudioError ? error.code : 'other'));
 
+/** Fewer where every mutant is judged by them. */
+const orders = Number(process.env['LANE_ORDERS'] ?? 20_000);
+
 describe('generated interleavings', () => {
   it('settle every sample once with its own answer, in 20,000 orders of cancels, refusals, hangs, deaths and misfits', async () => {
     const total: Record<string, number> = {};
-    for (let seed = 1; seed <= 20_000; seed++) {
+    for (let seed = 1; seed <= orders; seed++) {
       const { violations, ...counts }: SimulationReport = await simulateLanes(seed);
       if (violations.length > 0) throw new Error(`seed ${seed}: ${violations.join('; ')}`);
       for (const [name, count] of Object.entries(counts)) total[name] = (total[name] ?? 0) + count;
     }
     // Proof that the faults happened.
     const happened = ['answered', 'rejected', 'hangs', 'deaths', 'refusals', 'mismatches', 'cancelled'];
-    expect(happened.filter((name) => (total[name] ?? 0) < 1_000)).toEqual([]);
+    expect(happened.filter((name) => (total[name] ?? 0) < orders / 20)).toEqual([]);
   }, 120_000);
 });
 
