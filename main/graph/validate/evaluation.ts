@@ -20,8 +20,12 @@ export function evaluationRules(context: RuleContext): void {
     context.forest.scopes.filter((scope) => scope.parentId === null).map((scope) => scope.id),
   );
   for (const node of flat.nodes) {
-    if (node.type !== 'graphOut' || !verdictPorts.has(node.config.portName)) continue;
+    if (node.type !== 'graphOut') continue;
     const scope = context.forest.scopeOf(node.id);
+    if (!verdictPorts.has(node.config.portName)) {
+      if (scope !== null && rootIds.has(scope)) reportUnread(context, node);
+      continue;
+    }
     if (scope !== null && !rootIds.has(scope)) continue; // the result of an inner loop, not of the graph
     for (const edge of context.incoming.get(node.id) ?? []) {
       if (!inside.has(edge.source) || context.nodes.get(edge.source)?.type === 'iterOut') continue;
@@ -34,4 +38,15 @@ export function evaluationRules(context: RuleContext): void {
       });
     }
   }
+}
+
+/** As in AgentCanvas: what a graphOut inside the loop holds is given to nobody. */
+function reportUnread(context: RuleContext, node: RuleContext['flat']['nodes'][number]): void {
+  context.report({
+    severity: 'warning',
+    rule: 'unread-output',
+    node: node.id,
+    message: `'${String(node.config.portName)}' belongs to the loop, so it is not read as a result`,
+    fix: "Carry the value as a port of the iterOut and feed the graphOut from the loop's final side.",
+  });
 }
