@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, defineNode, defineNodeset, deriveSeed, Tensor } from 'agentcanvas';
 
-/** `brisk` has no pauses, `steady` the same one in every step, `mortal` ends 10 % of the episodes' first attempts. */
+/** `brisk` has episodes of one step, `steady` the same one in every step, `mortal` ends 10 % of the episodes' first attempts. */
 const splits = { brisk: 1_000_000, steady: 1_000_000, mortal: 1_000_000 } as const;
 type Split = keyof typeof splits;
 const pauseMs = Number(process.env['AC_WANDERER_PAUSE_MS'] ?? 5);
@@ -56,7 +56,7 @@ function nodesOf(world: World) {
         world.history = deriveSeed(world.history, acted, world.step);
         if (world.split === 'steady') await delay(pauseMs);
         if (world.split === 'mortal' && world.step === 2 && isToDie(world.index)) process.exit(9);
-        const length = 4 + (deriveSeed(world.index, 'length') % 5);
+        const length = world.split === 'brisk' ? 1 : 4 + (deriveSeed(world.index, 'length') % 5);
         return { observation: observationOf(world), done: world.step >= length };
       },
     }),
