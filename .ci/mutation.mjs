@@ -9,6 +9,8 @@ import { root } from './steps.mjs';
 const lowestScore = 90;
 const folder = path.join(root, '.cache', 'mutation');
 
+const poolTests = ['main/eval/env-worker-pool.test.ts', 'main/eval/pool-endings.test.ts'];
+
 const targets = {
   'restart-policy': {
     mutate: ['main/process/restart-policy.ts', 'main/eval/slot-health.ts'],
@@ -32,19 +34,19 @@ const targets = {
   },
   'env-worker-pool': {
     mutate: ['main/eval/env-worker-pool.ts'],
-    tests: ['main/eval/env-worker-pool.test.ts'],
+    tests: poolTests,
   },
   'worker-slot': {
     mutate: ['main/eval/worker-slot.ts'],
-    tests: ['main/eval/env-worker-pool.test.ts'],
+    tests: poolTests,
   },
   lease: {
     mutate: ['main/eval/lease.ts'],
-    tests: ['main/eval/env-worker-pool.test.ts'],
+    tests: poolTests,
   },
   'episode-queue': {
     mutate: ['main/eval/episode-queue.ts'],
-    tests: ['main/eval/episode-queue.test.ts', 'main/eval/env-worker-pool.test.ts'],
+    tests: ['main/eval/episode-queue.test.ts', ...poolTests],
   },
 };
 
@@ -63,7 +65,7 @@ process.exit(rows.every(({ score }) => score >= lowestScore) ? 0 : 1);
 
 function run(name) {
   const { mutate, tests } = targets[name];
-  const report = path.join(folder, 'report.json');
+  const report = path.join(folder, `${name}.json`);
   rmSync(report, { force: true });
   console.error(`mutating ${mutate.join(', ')}`);
   const { status } = spawnSync(
@@ -81,7 +83,13 @@ function run(name) {
     {
       cwd: root,
       stdio: ['ignore', 2, 2],
-      env: { ...process.env, MUTATION_TESTS: tests.join(','), LANE_ORDERS: '300' },
+      env: {
+        ...process.env,
+        MUTATION_TESTS: tests.join(','),
+        LANE_ORDERS: '300',
+        MUTATION_REPORT: report,
+        MUTATION_SANDBOX: path.join('.cache', 'mutation', `sandbox-${name}`),
+      },
     },
   );
   if (status !== 0 || !existsSync(report)) {

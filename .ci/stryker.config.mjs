@@ -1,5 +1,7 @@
 // Mutation testing of the files that keep the five promises. `.ci/mutation.mjs` runs it file by file, each against the
 // test files that are about it, and holds every one of them to 90 %.
+import process from 'node:process';
+
 export default {
   packageManager: 'npm',
   testRunner: 'vitest',
@@ -16,9 +18,9 @@ export default {
   disableTypeChecks: false,
   checkers: [],
   reporters: ['clear-text', 'json'],
-  jsonReporter: { fileName: '.cache/mutation/report.json' },
+  jsonReporter: { fileName: process.env.MUTATION_REPORT ?? '.cache/mutation/report.json' },
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: true },
-  tempDirName: '.cache/mutation/sandbox',
+  tempDirName: process.env.MUTATION_SANDBOX ?? '.cache/mutation/sandbox',
   ignorePatterns: [
     '/.git',
     '/dist',

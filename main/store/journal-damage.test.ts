@@ -179,11 +179,10 @@ describe('opening', () => {
     const logger: Logger = { ...silentLogger, warn: (message, facts) => void told.push([message, facts]) };
     await open(bench(lines({ n: 1 }) + 'abc'), logger);
     const made = bench(lines({ n: 1 }) + 'abc');
-    const { open: openFile } = made.fileSystem;
     const fileSystem: FileSystemPort = {
       ...made.fileSystem,
       open: (where, mode) =>
-        where === path ? openFile(where, mode) : Promise.reject(systemError('ENOSPC', where)),
+        where === path ? made.fileSystem.open(where, mode) : Promise.reject(systemError('ENOSPC', where)),
     };
     await Journal.open({ fileSystem, path, logger }, () => undefined);
     const dropped = ['dropped an unfinished line at the end of a journal', { path, bytes: 3 }];
