@@ -3,12 +3,13 @@
 import type { RunSummary } from '../contract/run.ts';
 import { summarise } from '../stats/aggregate.ts';
 import { compareTasks, type CompareTasks } from './compare-tasks.ts';
+import { indexTasks, type IndexTasks } from './index-tasks.ts';
 import type { FileSystemPort } from './ports.ts';
 import { recordingTasks, type RecordingTasks } from './recording-tasks.ts';
 import { RunReader } from './run-reader.ts';
 import { transferTasks, type TransferTasks } from './transfer-tasks.ts';
 
-export interface BulkTasks extends CompareTasks, RecordingTasks, TransferTasks {
+export interface BulkTasks extends CompareTasks, IndexTasks, RecordingTasks, TransferTasks {
   /** summary.json's content. */
   summarise: { input: { readonly folder: string }; output: RunSummary };
 }
@@ -32,6 +33,7 @@ type Performers = {
 
 const performers: Performers = {
   ...compareTasks,
+  ...indexTasks,
   ...recordingTasks,
   ...transferTasks,
   async summarise(runs, { folder }) {

@@ -1,6 +1,7 @@
 // The index's SQLite file: schema, opening, and telling damage from other errors. Derived data: a file that is
 // damaged or of another version is put aside for good and built anew from the run folders.
 import { DatabaseSync } from 'node:sqlite';
+import { StudioError } from '../base/errors.ts';
 
 /** Metrics with a column of their own; further ones are looked up in the row's JSON. */
 export const metricColumns = 24;
@@ -76,6 +77,7 @@ const sqliteNotADatabase = 26;
 
 /** The file itself is bad (not: busy, full, wrong SQL). */
 export function isDamage(error: unknown): boolean {
+  if (error instanceof StudioError) return error.details['isIndexDamage'] === true;
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
   const primary = error.errcode & 0xff;
   return primary === sqliteInputOutput || primary === sqliteCorrupt || primary === sqliteNotADatabase;

@@ -7,6 +7,7 @@ import type { Logger } from '../base/logger.ts';
 import type { EpisodeAttempt, EpisodeRow, RunListItem, RunRecord, RunSummary } from '../contract/run.ts';
 import { headlineMetric } from '../stats/aggregate.ts';
 import type { LiveAggregate } from '../stats/live-aggregate.ts';
+import type { BulkWork } from './bulk-work.ts';
 import { databaseFiles, isDamage, openDatabase } from './index-database.ts';
 import { indexRun } from './index-run.ts';
 import { episodesByOrdinal, listEpisodes, listRuns, matchingOrdinals } from './index-queries.ts';
@@ -22,6 +23,8 @@ export interface IndexKeeperOptions {
   readonly runsFolder: string;
   /** A file, or `:memory:` for a workspace that may not be written to. */
   readonly indexPath: string;
+  /** Where runs of many episodes are read. */
+  readonly bulk?: Pick<BulkWork, 'run'> | undefined;
   /** It was damaged and is built anew. */
   readonly onDamage?: ((reason: string) => void) | undefined;
 }
@@ -244,14 +247,21 @@ export class IndexKeeper implements RunObserver {
     this.#reading.set(runId, 0);
     let readTo: number | null = null;
     try {
-      const { fileSystem } = this.#options;
-      readTo = await indexRun({ fileSystem, folder, index: this.#index, stamp, nextTurn });
+      readTo = await this.#indexRun(folder, stamp);
     } finally {
       const cameMeanwhile = this.#reading.get(runId) ?? 0;
       this.#reading.delete(runId);
       if (this.#open.has(runId))
         this.#open.set(runId, readTo !== null && cameMeanwhile <= readTo ? readTo : null);
     }
+  }
+
+  async #indexRun(folder: string, stamp: RunStamp): Promise<number> {
+    const { fileSystem, indexPath, bulk } = this.#options;
+    const bytes = Number(stamp.record.split(':')[0]) + stamp.journalBytes;
+    if (bulk && indexPath !== ':memory:' && bytes > largeRunBytes)
+      return bulk.run('indexRun', { folder, indexPath, stamp });
+    return indexRun({ fileSystem, folder, index: this.#index, stamp, nextTurn });
   }
 
   async #runIds(): Promise<Set<string>> {
@@ -306,6 +316,9 @@ function openAnew(path: string): DatabaseSync {
 }
 
 const planSlice = 200;
+
+/** Record and journal; smaller ones are read in less time than it takes to hand them over. */
+const largeRunBytes = 2 ** 20;
 
 /** No journal is as long as that. */
 const unknownBytes = -1;

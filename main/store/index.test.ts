@@ -7,6 +7,8 @@ import { StudioError } from '../base/errors.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import type { EpisodeOutcome, EpisodeRow, MetricValue } from '../contract/run.ts';
+import { createBulkThread } from './bulk-thread.ts';
+import type { BulkWork } from './bulk-work.ts';
 import { parseFilter } from './filter-expression.ts';
 import type { EpisodeQuery, RunStore } from './ports.ts';
 import {
@@ -138,6 +140,42 @@ describe('index', () => {
     expect(await everything(store)).toEqual(listed);
     expect((await store.list()).items[0]?.counts.completed).toBe(600);
   });
+
+  it(
+    'reads a run of many episodes in the bulk thread, also while rows come in',
+    { timeout: 60_000 },
+    async () => {
+      await using folder = await temporaryFolder();
+      const thread = createBulkThread();
+      const handedOver: string[] = [];
+      const bulk: BulkWork = {
+        run(name, input, signal) {
+          handedOver.push(name);
+          return thread.run(name, input, signal);
+        },
+        [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
+      };
+      await using store = await openSampleStore(folder.path, { bulk });
+      const large = sampleRecord({ runId: 'large', plan: samplePlan(12_000) });
+      const run = await store.create({ record: large, graphText });
+      const small = await store.create({ record: sampleRecord({ plan: samplePlan(20) }), graphText });
+      for (const planned of run.missing().slice(0, 50)) await run.append(rowOf(planned));
+      const appended = [run, small].map((handle) =>
+        Promise.all(
+          handle
+            .missing()
+            .slice(-20)
+            .map((planned) => handle.append(rowOf(planned))),
+        ),
+      );
+      await Promise.all([store.rebuildIndex(), ...appended]);
+      expect(handedOver.filter((name) => name === 'indexRun')).not.toHaveLength(0);
+      const listed = await everything(store);
+      expect((await store.list({ search: 'large' })).items[0]?.counts.completed).toBe(70);
+      await store.rebuildIndex();
+      expect(await everything(store)).toEqual(listed);
+    },
+  );
 
   it('has the rows that a killed engine wrote and did not index, also when the run is opened first', async () => {
     await using folder = await temporaryFolder();

@@ -40,7 +40,7 @@ export async function openRunStore(options: RunStoreOptions): Promise<RunStore> 
   if (!readOnly) await makeDurableFolder(fileSystem, runsFolder);
   const indexPath = readOnly ? ':memory:' : options.indexPath;
   const { onIndexDamage: onDamage, bulk = createInThreadBulkWork(fileSystem), ...more } = options;
-  const keeper = await IndexKeeper.open({ fileSystem, logger, runsFolder, indexPath, onDamage });
+  const keeper = await IndexKeeper.open({ fileSystem, logger, runsFolder, indexPath, bulk, onDamage });
   return new FolderRunStore({ ...more, fileSystem, readOnly, logger, bulk }, keeper);
 }
 
