@@ -61,12 +61,16 @@ test('two policies are compared, a flip is watched in step, and numbers and vide
   await inspect(page, 'compare-metrics');
 
   await test.step('scenes, the graph, provenance and the check of a parallel number are one click away', async () => {
-    await expect(page.getByRole('region', { name: 'How many more episodes' })).toContainText(/pairs are needed/);
+    await expect(page.getByRole('region', { name: 'How many more episodes' })).toContainText(
+      /pairs are needed/,
+    );
     await page.getByRole('tab', { name: 'Scenes and tasks' }).click();
     const groups = page.getByRole('grid', { name: 'Scenes' }).getByRole('row');
     await expect.poll(() => groups.count()).toBeGreaterThan(2);
     await page.getByRole('tab', { name: 'Graph', exact: true }).click();
-    await expect(page.getByText(/policies__random → policies__expert|nodes?, .* differ/).first()).toBeVisible();
+    await expect(
+      page.getByText(/policies__random → policies__expert|nodes?, .* differ/).first(),
+    ).toBeVisible();
     await inspect(page, 'compare-graph');
     await page.getByRole('tab', { name: 'Provenance' }).click();
     await page.getByRole('checkbox', { name: 'Only differences' }).check();

@@ -82,7 +82,12 @@ test('depth has colours with their range, and the firings of a step are walked t
   await expect(details.getByText(/^\d+ firings$/)).toBeVisible();
   await details.getByRole('button', { name: 'Next firing' }).click();
   await expect(details.getByText(/^firing 1 of \d+: /)).toBeVisible();
-  await page.locator('.graph-node.fired', { hasText: 'policy' }).first().click();
+  await expect
+    .poll(async () => {
+      await details.getByRole('button', { name: 'Next firing' }).click({ timeout: 5000 });
+      return details.getByText(/^firing \d+ of \d+: policy$/).count();
+    })
+    .toBe(1);
   await expect(details.getByRole('region', { name: 'policy', exact: true })).toContainText('action');
   await page.keyboard.press('ArrowRight');
   await expect(page.getByTestId('step')).toContainText(/^\s*1 \//);
