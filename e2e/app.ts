@@ -26,12 +26,18 @@ export interface App {
   readonly openAnother: () => Promise<Page>;
   /** Process id of the engine. */
   readonly enginePid: number;
+  /**
+   * The engine is killed (SIGKILL) and started again on the same workspace, as after a crash. `whileAway` sees the old
+   * page without its engine; the returned page is opened at the new address.
+   */
+  readonly killAndStartAgain: (whileAway: (page: Page) => Promise<void>) => Promise<Page>;
 }
 
 interface Host {
   readonly page: Page;
   readonly enginePid: number;
   readonly openAnother: () => Promise<Page>;
+  readonly killAndStartAgain: App['killAndStartAgain'];
   readonly close: () => Promise<void>;
 }
 
@@ -64,6 +70,7 @@ export const test = base.extend<{ app: App; faults: string[]; hasFragile: boolea
       workspace,
       enginePid: host.enginePid,
       openAnother: host.openAnother,
+      killAndStartAgain: host.killAndStartAgain,
       cli: (...args) => runCli(workspace, args),
     });
     await host.close();
@@ -82,13 +89,29 @@ export async function addFragile(workspace: string): Promise<void> {
     await cp(path.join(root, 'main/eval/testing', kind), path.join(workspace, kind), { recursive: true });
 }
 
-async function startWeb(workspace: string, faults: string[]): Promise<Host> {
+interface WebServer {
+  readonly address: string;
+  readonly process: ChildProcess;
+}
+
+async function serve(workspace: string): Promise<WebServer> {
   const server = spawn(
     process.execPath,
     [path.join(root, 'dist/engine/cli.mjs'), 'serve', '--json', '--workspace', workspace],
     { env: environment(workspace), stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  const address = await servingAddress(server);
+  return { address: await servingAddress(server), process: server };
+}
+
+async function end(server: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, 'exit');
+  server.kill(signal);
+  await exited;
+}
+
+async function startWeb(workspace: string, faults: string[]): Promise<Host> {
+  let server = await serve(workspace);
   const executablePath = process.env['AGENTCANVAS_CHROMIUM'];
   const browser = await chromium.launch({
     ...(executablePath ? { executablePath } : {}),
@@ -101,18 +124,28 @@ async function startWeb(workspace: string, faults: string[]): Promise<Host> {
   const open = async (): Promise<Page> => {
     const page = await context.newPage();
     watchPage(page, faults);
-    await page.goto(address);
+    await page.goto(server.address);
     await page.getByText('Connected', { exact: true }).waitFor();
     return page;
   };
+  const first = await open();
   return {
-    page: await open(),
-    enginePid: server.pid ?? 0,
+    page: first,
+    enginePid: server.process.pid ?? 0,
     openAnother: open,
+    async killAndStartAgain(whileAway) {
+      const before = faults.length;
+      await end(server.process, 'SIGKILL');
+      await whileAway(first);
+      await first.close();
+      // Requests to an engine that is gone are all that may fail.
+      for (const fault of faults.splice(before)) expect(fault).toMatch(/ERR_(CONNECTION|INCOMPLETE|EMPTY)/);
+      server = await serve(workspace);
+      return open();
+    },
     async close() {
       await browser.close();
-      server.kill('SIGTERM');
-      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
+      await end(server.process, 'SIGTERM');
     },
   };
 }
@@ -126,6 +159,7 @@ async function startElectron(workspace: string, faults: string[]): Promise<Host>
     page,
     enginePid: app.process().pid ?? 0,
     openAnother: () => Promise.reject(new Error('The desktop app has one window.')),
+    killAndStartAgain: () => Promise.reject(new Error('The engine of the desktop app is the app itself.')),
     close: () => app.close(),
   };
 }

@@ -60,16 +60,14 @@ test('what keeps a graph from running is said before the start', async ({ app: {
 
 test('code of a folder nobody trusts runs only after it was trusted', async ({
   app: { page, workspace },
-  faults,
 }) => {
   await addFragile(workspace);
   await page.reload();
   await chooseGraph(page, 'fragile');
   await expect(page.getByText(/^No nodeset is called fragile/)).toBeVisible();
-  await page.getByRole('button', { name: 'Load', exact: true }).click();
+  await page.getByRole('button', { name: 'Look again', exact: true }).click();
   const refusal = page.getByRole('alert').filter({ hasText: 'The graph could not be looked into.' });
   await expect(refusal).toContainText('lies in a folder that is not trusted');
-  expect(faults.splice(0)).toEqual([expect.stringContaining('403')]);
   await refusal.getByRole('button', { name: /^Trust / }).click();
   await askForFragile(page, 'calm', 2);
   await startRun(page);

@@ -203,3 +203,48 @@ test('a run that ends at its first error says why it stopped', async ({ app }) =
   await expect(page.getByText(/^Paused: 1 episodes? ended without a verdict/)).toBeVisible();
   expect(await countsOf(app, runIdOf(page))).toMatchObject({ completed: 3, notRun: 2 });
 });
+
+test('a run that cannot begin is failed and says why, at the run and in History', async ({
+  app: { page, cli },
+}) => {
+  await showPage(page, 'History');
+  const refused = await cli('eval', 'fragile', '--split', 'throws', '--episodes', '21', '--json');
+  expect(refused.code).not.toBe(0);
+  const line = page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'fragile' });
+  await expect(line).toContainText('failed');
+  await line.getByRole('link').first().click();
+  await expectStatus(page, 'failed');
+  const why = page.getByRole('alert').filter({ hasText: 'The run ended with an error.' });
+  await expect(why).toContainText('throws of fragile has 20 episodes');
+  await inspect(page, 'run-failed');
+});
+
+test('a run whose engine was killed is interrupted and resumes to exactly the rest', async ({
+  app,
+}, info) => {
+  test.skip(info.project.name !== 'web', 'the engine of the desktop app is the app itself');
+  const count = 60;
+  await chooseGraph(app.page, 'fragile');
+  await askForFragile(app.page, 'slow', count);
+  const runId = await startRun(app.page);
+  await expectUnderWay(app.page, count);
+  const page = await app.killAndStartAgain((away) => expect(away.getByText('Engine away')).toBeVisible());
+  await showPage(page, 'History');
+  const line = page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'fragile' });
+  await expect(line).toContainText('interrupted');
+  const kept = await countsOf(app, runId);
+  expect(kept.completed).toBeGreaterThan(0);
+  expect(kept.completed + kept.notRun).toBe(count);
+  await line.getByRole('link').first().click();
+  await expect(page.getByText('AgentCanvas ended while this run was going on.')).toContainText(
+    `${kept.notRun} of ${count} episodes are missing`,
+  );
+  await expect(progress(page)).toContainText(`${kept.completed} / ${count}`);
+  await inspect(page, 'run-interrupted');
+  const resume = page.getByRole('button', { name: /^Resume/ });
+  await expect(resume).toContainText(`run the ${kept.notRun} missing episode`);
+  await resume.click();
+  await expectStatus(page, 'completed');
+  await expect(progress(page)).toContainText(`${count} / ${count}`);
+  expect(await countsOf(app, runId)).toMatchObject({ completed: count, notRun: 0 });
+});
