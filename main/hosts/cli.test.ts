@@ -1,6 +1,7 @@
 // The command line as its users meet it: real processes, real environments, exit codes, Ctrl-C, kill and resume.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   buildCli,
@@ -116,6 +117,30 @@ describe('eval', () => {
 });
 
 describe('interruptions', () => {
+  it.skipIf(!isLinux)(
+    'pressed twice before anything is in flight, Ctrl-C is a cancellation: 130',
+    async () => {
+      const where = await makeSurroundings();
+      const running = startCli(where, [
+        'eval',
+        'minivln_random',
+        '--split',
+        'val_unseen',
+        '--episodes',
+        '60',
+        '--json',
+      ]);
+      await running.waitFor((event) => event.event === 'run.started');
+      running.child.kill('SIGINT');
+      await delay(100);
+      running.child.kill('SIGINT');
+      const ended = await running.finished;
+      expect(ended.code).toBe(130);
+      expect(lastEvent(ended)).toMatchObject({ event: 'run.finished', counts: { completed: 0 } });
+      expect(ended.stderr).not.toMatch(/Error|conflict|not going on/);
+    },
+  );
+
   it.skipIf(!isLinux)(
     'stops by Ctrl-C with exit code 3, and resume runs exactly what is missing',
     async () => {

@@ -8,6 +8,7 @@ import { addCompareCommand } from './cli/compare-command.ts';
 import type { CommandContext } from './cli/context.ts';
 import { addEvalCommands } from './cli/eval-command.ts';
 import { exitCodes } from './cli/exit-codes.ts';
+import { exitCodeAfterInterrupts } from './cli/interrupts.ts';
 import type { OutputStreams } from './cli/output.ts';
 import { addParallelCheckCommand } from './cli/parallel-check-command.ts';
 import { addReplayCommand } from './cli/replay-command.ts';
@@ -49,7 +50,7 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
     if (!(thrown instanceof CommanderError)) throw thrown;
     return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.invalid;
   }
-  return context.exitCode;
+  return exitCodeAfterInterrupts(context.exitCode);
 }
 
 /** `eval GRAPH --json` reads as well as `--json eval GRAPH`: each command takes the global options and hands them up. */

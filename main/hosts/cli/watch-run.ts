@@ -5,11 +5,11 @@ import { toFileCase } from '../../contract/casing.ts';
 import { chatUsage } from '../../contract/chat.ts';
 import type { EpisodeRow, RunListItem, RunSummary } from '../../contract/run.ts';
 import type { ErrorInfo } from '../../contract/error.ts';
-import { messageOf } from '../../base/errors.ts';
 import type { Client } from './client.ts';
 import { exitCodeOfRun, exitCodes, type ExitCode } from './exit-codes.ts';
 import { duration, headline, progressLines, summaryLines } from './format.ts';
 import type { Output } from './output.ts';
+import { handleInterrupts } from './interrupts.ts';
 import { oneLine } from './text-width.ts';
 
 const finalStatuses = ['completed', 'completed_with_errors', 'paused', 'cancelled', 'failed', 'interrupted'];
@@ -36,11 +36,9 @@ export function watchRuns(client: Client, output: Output): Watch {
       onGap = () => follower.recover();
       early.splice(0).forEach((message) => follower.take(message));
       if (mayHaveEnded) follower.recover();
-      using interrupts = handleInterrupts(client, output, follower);
+      using _interrupts = handleInterrupts(client, output, follower);
       const item = await follower.ended;
-      const code = await report(client, output, item, follower.error);
-      // Nothing was in flight: the run had paused before the second key press could cancel anything.
-      return code === exitCodes.resumable && interrupts.presses >= 2 ? exitCodes.cancelled : code;
+      return await report(client, output, item, follower.error);
     },
   };
 }
@@ -143,52 +141,6 @@ function episodeEvent(runId: string, row: EpisodeRow): unknown {
     metrics: row.metrics,
     ...(row.usage ? { usage: toFileCase(chatUsage, row.usage) } : {}),
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage },
-  };
-}
-
-interface Interrupts extends Disposable {
-  readonly presses: number;
-}
-
-/** A terminal and npm may each deliver the same key press. */
-const samePressMs = 50;
-
-/** First Ctrl-C finishes what is in flight, second cancels it, third kills. */
-function handleInterrupts(client: Client, output: Output, follower: RunFollower): Interrupts {
-  let presses = 0;
-  let lastMs = Number.NEGATIVE_INFINITY;
-  const ask = (name: 'runs.stop' | 'runs.cancel'): void => {
-    if (follower.hasEnded) return;
-    client.request(name, { runId: follower.runId }).catch((error: unknown) => {
-      if (!follower.hasEnded) output.note(messageOf(error));
-    });
-  };
-  const onSignal = (): void => {
-    if (performance.now() - lastMs < samePressMs) return;
-    lastMs = performance.now();
-    presses += 1;
-    if (presses === 1) {
-      output.note(
-        'Stopping: episodes in flight finish, the run can be resumed. Press Ctrl-C again to cancel them.',
-      );
-      ask('runs.stop');
-    } else if (presses === 2) {
-      output.note('Cancelling the episodes in flight. Press Ctrl-C again to kill everything.');
-      ask('runs.cancel');
-    } else {
-      client.kill();
-      process.exit(exitCodes.cancelled);
-    }
-  };
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.on(signal, onSignal);
-  return {
-    get presses() {
-      return presses;
-    },
-    [Symbol.dispose]: () => {
-      for (const signal of signals) process.off(signal, onSignal);
-    },
   };
 }
 
