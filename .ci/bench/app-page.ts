@@ -119,8 +119,8 @@ export async function openStaticRows(page: Page, label: string): Promise<Page> {
       viewport: { width: innerWidth, height: innerHeight },
     };
   });
-  const other = await page.context().newPage();
-  await other.setViewportSize(viewport);
+  const other = await page.context().browser()?.newPage({ viewport });
+  if (!other) throw new Error('The browser has gone.');
   await other.setContent(html);
   return other;
 }
