@@ -1,6 +1,7 @@
 // A replica on a node of a Ray cluster, as a process like any other: fed by what the driver tells of it.
 import os from 'node:os';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
 import { sleep } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -154,7 +155,7 @@ export class RayReplica implements ManagedProcess {
 
   #log(text: string, stream: OutputStream): void {
     const { redact } = this.#options;
-    const plain = text.replaceAll(controls, '');
+    const plain = stripVTControlCharacters(text).replaceAll(controls, '');
     const line = redact ? redact(plain) : plain;
     const tail = this.#tails[stream];
     tail.push(line);
