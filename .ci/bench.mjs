@@ -17,6 +17,9 @@ for (const name of asked.length > 0 ? asked : ['overhead', 'memory']) {
     console.error(`There is no benchmark "${name}". There are: ${known.join(', ')}.`);
     process.exit(2);
   }
-  const { status } = spawnSync(process.execPath, ['--expose-gc', file, ...flags], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['--expose-gc', file, ...flags], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   if (status !== 0) process.exit(status ?? 70);
 }

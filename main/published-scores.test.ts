@@ -209,12 +209,12 @@ describe.skipIf(registered.length === 0)('random actions in Gymnasium', () => {
   ];
   it.for(published.filter(({ id }) => registered.includes(id)))(
     'return $mean on $id within four standard errors of the difference',
+    { timeout: 400_000 },
     async ({ id, kwargs, episodes, mean: expected, error }) => {
       const returns = await returnsOf({ env_id: id, env_kwargs: JSON.stringify(kwargs) }, episodes);
       const tolerance = 4 * Math.hypot(standardError(returns), error);
       expect(Math.abs(mean(returns) - expected)).toBeLessThanOrEqual(tolerance);
     },
-    400_000,
   );
 
   it.skipIf(!registered.includes('Pendulum-v1'))(

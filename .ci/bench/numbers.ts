@@ -140,7 +140,7 @@ async function writeLog(target: string): Promise<number> {
     for (let end = Math.min(logLines, line + 1000); line < end; line += 1)
       block += `${JSON.stringify({ step: Math.floor(line / 8), node: `node_${line % 8}`, type: 'toy__node', phase: 'loop', at: line, ms: 0.5, in: {}, out: { action: line % 4, text: filler } })}\n`;
     bytes += block.length;
-    if (!file.write(block)) await new Promise((resolve) => file.once('drain', resolve));
+    if (!file.write(block)) await new Promise<void>((resolve) => file.once('drain', () => resolve()));
   }
   file.end();
   await finished(file);

@@ -1,0 +1,1 @@
+export declare function writeBillOfMaterials(folder: string): Promise<string>;
