@@ -36,7 +36,9 @@ for (const name of names) {
   const seconds = Math.round((performance.now() - startMs) / 100) / 10;
   report(result, seconds);
   if (!result.ok) failed++;
-  stored.set(name, { ...result, name, seed, scale, seconds, date: new Date().toISOString() });
+  // A quick look does not replace what was measured in full.
+  if (scale === 'full' || stored.get(name)?.scale !== 'full')
+    stored.set(name, { ...result, name, seed, scale, seconds, date: new Date().toISOString() });
   save();
   if (stop.signal.aborted) break;
 }
