@@ -1,5 +1,5 @@
 // `npm run reliability`: runs every row of the table in docs/reliability.md, or those named with --only, prints their
-// figures, writes test-results/reliability.json and brings the table up to date.
+// figures, writes bench-results/reliability.json and brings the table up to date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ const names = values.only ?? rowNames.filter(isThere);
 for (const name of names)
   if (!isThere(name)) fail(`There is no row "${name}". Rows: ${rowNames.join(', ')}.`);
 
-const folder = path.resolve(import.meta.dirname, '../../test-results');
+const folder = path.resolve(import.meta.dirname, '../../bench-results');
 const file = path.join(folder, 'reliability.json');
 const stored = readStored();
 const stop = new AbortController();
