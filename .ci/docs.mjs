@@ -32,7 +32,18 @@ export const navigation = [
     ['graph-format.md', 'write-a-typescript-nodeset.md', 'python-nodesets.md', 'coming-from-agentcanvas.md'],
   ],
   ['Elsewhere', ['remote.md', 'spawners.md']],
-  ['Reference', ['glossary.md', 'host-protocol.md', 'security.md', 'reliability.md', 'unproven.md']],
+  [
+    'Reference',
+    [
+      'glossary.md',
+      'host-protocol.md',
+      'security.md',
+      'reliability.md',
+      'simulation.md',
+      'mutation.md',
+      'unproven.md',
+    ],
+  ],
   ['Contributors', ['architecture.md', 'codebase-map.md', 'adr/index.md']],
 ];
 

@@ -102,10 +102,11 @@ describe('what else a pool does', () => {
           });
         },
       };
-      const { finish, pool } = bench({ clock, source, runner: replicas, workerCount: 1, episodeCount: 100 });
-      clock.after(250, () => (act === 'stop' ? pool.stop('asked') : pool.cancel()));
+      // The second worker has nothing to do.
+      const { finish, pool } = bench({ clock, source, runner: replicas, workerCount: 2, episodeCount: 1 });
+      clock.after(50, () => (act === 'stop' ? pool.stop('asked') : pool.cancel()));
       await finish();
-      expect(asked).toEqual([act === 'stop' ? 'close' : 'kill']);
+      expect(asked).toEqual(act === 'stop' ? ['close', 'close'] : ['kill', 'kill']);
     }
   });
 

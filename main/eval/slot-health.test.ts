@@ -20,4 +20,12 @@ describe('crash budget', () => {
   it('a finished episode gives the whole budget back, but keeps the count', () => {
     expect(afterFinishedEpisode({ consecutive: 2, total: 5 })).toEqual({ consecutive: 0, total: 5 });
   });
+
+  it('keeps the number of all deaths, and a healthy slot as it is', () => {
+    const after = afterDeath({ consecutive: 1, total: 4 }, 9);
+    expect(after.health).toEqual({ consecutive: 2, total: 5 });
+    const rested = afterFinishedEpisode(after.health);
+    expect(rested).toEqual({ consecutive: 0, total: 5 });
+    expect(afterFinishedEpisode(rested)).toBe(rested);
+  });
 });

@@ -105,6 +105,46 @@ describe('reading lines', () => {
   });
 });
 
+describe('damage', () => {
+  it('is reported by line, and what comes after is read', async () => {
+    const wrong = encodeLine({ n: 2 }).replace('"n":2', '"n":3');
+    const { fileSystem } = bench(lines({ n: 1 }) + wrong + 'rubbish\n' + lines({ n: 4 }));
+    const scan = await scanJournal(fileSystem, path, (value) =>
+      JSON.stringify(value).includes('4') ? 'refused' : undefined,
+    );
+    expect(scan.corruptLines).toEqual([
+      { line: 2, reason: 'checksum is wrong' },
+      { line: 3, reason: 'not a line of a journal' },
+      { line: 4, reason: 'refused' },
+    ]);
+    expect(decodeLine('{"crc":"00000000"}')).toEqual({ ok: false, reason: 'not a line of a journal' });
+    expect(decodeLine('')).toEqual({ ok: false, reason: 'not a line of a journal' });
+  });
+
+  it('at the end is kept aside as it is', async () => {
+    const made = bench(lines({ n: 1 }) + 'ab"c');
+    const { journal, scan } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    expect([scan.tornBytes, scan.wholeBytes, journal.durableBytes]).toEqual([
+      4,
+      lines({ n: 1 }).length,
+      lines({ n: 1 }).length,
+    ]);
+    expect([made.content(), String(made.disk.read(`${path}.torn`))]).toEqual([lines({ n: 1 }), 'ab"c\n']);
+    expect(made.calls).toContain('truncate');
+    expect(made.calls.at(-1)).toBe('sync');
+  });
+});
+
+describe('lines longer than a chunk', () => {
+  it('are put together from several reads', async () => {
+    const long = { text: 'ü'.repeat(400_000) };
+    const { fileSystem } = bench(lines({ n: 1 }, long, { n: 3 }));
+    const seen: unknown[] = [];
+    await scanJournal(fileSystem, path, (value) => void seen.push(value));
+    expect(seen).toEqual([{ n: 1 }, long, { n: 3 }]);
+  });
+});
+
 describe('scanning', () => {
   it('opens for reading, closes, and says how many lines there are', async () => {
     const { fileSystem, calls } = bench(lines({ n: 1 }, { n: 2 }));
@@ -233,6 +273,54 @@ describe('appending', () => {
       code: 'internal',
       message: 'the journal is closed',
     });
+  });
+
+  it('gathers what is asked for at once, in order, and waits for it when it is closed', async () => {
+    const made = bench();
+    const { journal } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    const values = Array.from({ length: 20 }, (_item, n) => ({ n }));
+    const all = values.map((value) => journal.append(value));
+    await journal[Symbol.asyncDispose]();
+    await Promise.all(all);
+    expect([journal.commits, made.content()]).toEqual([1, lines(...values)]);
+    expect(journal.durableBytes).toBe(made.content().length);
+  });
+
+  it('refuses everybody whose commit failed, and commits what came meanwhile', async () => {
+    const made = bench();
+    const { journal } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    made.failing = ['write'];
+    const failed = [journal.append({ n: 1 }), journal.append({ n: 2 })].map((append) =>
+      append.then(
+        () => 'durable',
+        () => {
+          made.failing = [];
+          return 'refused';
+        },
+      ),
+    );
+    await Promise.resolve();
+    await Promise.resolve();
+    const later = journal.append({ n: 3 });
+    expect(await Promise.all(failed)).toEqual(['refused', 'refused']);
+    await later.catch(() => undefined);
+    await journal.append({ n: 4 });
+    expect(made.content().endsWith(lines({ n: 4 }))).toBe(true);
+    expect(made.content()).not.toContain('"n":1');
+  });
+
+  it('writes nothing more while a failed line cannot be cut off', async () => {
+    const made = bench();
+    const { journal } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    made.failing = ['sync', 'truncate'];
+    await expect(journal.append({ n: 1 })).rejects.toMatchObject({ code: 'io_failed' });
+    made.failing = ['truncate'];
+    made.calls.length = 0;
+    await expect(journal.append({ n: 2 })).rejects.toMatchObject({ code: 'io_failed' });
+    expect(made.calls).not.toContain('write');
+    made.failing = [];
+    await journal.append({ n: 3 });
+    expect(made.content()).toBe(lines({ n: 3 }));
   });
 
   it('goes on without a new cut once one has worked', async () => {
