@@ -4,6 +4,7 @@ import path from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { startLoopbackEndpoint, type LoopbackEndpoint } from '../main/llm/testing/loopback-endpoint.ts';
 import { expect, test } from './app.ts';
+import { canvasNode, openGraph, playStatus } from './canvas-steps.ts';
 import { askForFirst, chooseGraph, expectStatus, inspect, showPage, startRun } from './steps.ts';
 
 const key = 'sk-e2e-canary-0123456789';
@@ -28,12 +29,12 @@ test('a provider is added and tested, answers a graph, and what it used is shown
   await provider.getByLabel('Key', { exact: true }).fill(key);
   await provider.getByRole('button', { name: 'Set key' }).click();
   await expect(provider.getByLabel('Key', { exact: true })).toHaveValue('');
-  await provider.getByLabel('Test').fill('tiny');
-  await provider.getByRole('button', { name: 'Test' }).click();
+  await provider.getByRole('textbox', { name: 'Test' }).fill('tiny');
+  await provider.getByRole('button', { name: 'Test', exact: true }).click();
   await expect(provider.getByLabel('Result of the test')).toContainText('It answered: ok (tiny-0613');
   expect(endpoint.calls[0]?.key).toBe(key);
   endpoint.answer({ kind: 'status', status: 401, message: `wrong key ${key}` });
-  await provider.getByRole('button', { name: 'Test' }).click();
+  await provider.getByRole('button', { name: 'Test', exact: true }).click();
   await expect(provider.getByLabel('Result of the test')).toContainText('refused the key (401)');
   await expect(provider.getByLabel('Result of the test')).toContainText('wrong key [redacted]');
   await page.getByRole('button', { name: 'Add model' }).click();
@@ -51,13 +52,16 @@ test('a provider is added and tested, answers a graph, and what it used is shown
     text: 'I see a door and a blue wall, so I stop here now.\nSTOP',
     betweenMs: 150,
   });
-  await page.goto(`${page.url().split('#')[0]}#/canvas?graph=${encodeURIComponent('library:minivln_llm')}`);
-  await page.getByRole('button', { name: /^Play/ }).click();
-  const reply = page.locator('.react-flow__node').filter({ hasText: 'Reply' });
+  await openGraph(page, 'minivln_llm');
+  await page
+    .getByRole('toolbar', { name: 'Play' })
+    .getByRole('button', { name: 'Play', exact: true })
+    .click();
+  const reply = canvasNode(page, 'reply_view');
   await expect(reply).toContainText('I see a', { timeout: 60_000 });
   await expect(reply).not.toContainText('STOP', { timeout: 1 });
   await expect(reply).toContainText('STOP');
-  await expect(page.getByText(/1 call, 18 tokens, \$0\.000025/)).toBeVisible();
+  await expect(playStatus(page)).toContainText('1 call, 18 tokens, $0.000025');
   await inspect(page, 'language-models-canvas');
 
   endpoint.answer({ kind: 'reply', text: 'There.\nSTOP' });
