@@ -27,7 +27,7 @@ const config = evalConfig.parse({
 });
 
 export async function run({ seed, scale, signal, log }: RowOptions): Promise<RowResult> {
-  const points = atScale(scale, 50, 4);
+  const points = atScale(scale, 60, 6);
   const random = createRandom(seed);
   const faults = new Faults();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'disk-full-'));
@@ -39,11 +39,17 @@ export async function run({ seed, scale, signal, log }: RowOptions): Promise<Row
     disk.limit(Number.POSITIVE_INFINITY);
     const expected = await outcomes(store, await evaluate(bench));
     const bytes = disk.written();
+    disk.limit(Number.POSITIVE_INFINITY);
+    const first = await bench.service.start({ config, whenBusy: 'refuse' });
+    const created = disk.written();
+    await bench.service.whenEnded(first.runId);
     const counts = { paused: 0, refused: 0, resumed: 0 };
     for (let done = 0; done < points; done++) {
       signal.throwIfAborted();
-      disk.limit(random.integer(bytes));
-      await onePoint({ bench, store, disk, expected, faults, counts });
+      // Every sixth is full already when the run is to be made; the others fill up somewhere after that.
+      const isAtStart = done % 6 === 5;
+      const room = random.integer(isAtStart ? created : bytes - created);
+      await onePoint({ bench, store, disk, expected, faults, counts, room, isAtStart });
       if (done % 10 === 9) log(`${done + 1} of ${points}`);
     }
     return {
@@ -72,12 +78,19 @@ interface Point {
   readonly expected: string;
   readonly faults: Faults;
   readonly counts: { paused: number; refused: number; resumed: number };
+  /** Bytes until the disk is full. */
+  readonly room: number;
+  readonly isAtStart: boolean;
 }
 
-async function onePoint({ bench, store, disk, expected, faults, counts }: Point): Promise<void> {
+async function onePoint(point: Point): Promise<void> {
+  const { bench, store, disk, expected, faults, counts, room, isAtStart } = point;
   let runId: string;
   try {
-    runId = await evaluate(bench);
+    disk.limit(isAtStart ? room : Number.POSITIVE_INFINITY);
+    ({ runId } = await bench.service.start({ config, whenBusy: 'refuse' }));
+    disk.limit(room);
+    await bench.service.whenEnded(runId);
   } catch (error) {
     disk.limit(Number.POSITIVE_INFINITY);
     const isTyped = error instanceof StudioError && error.code === 'disk_full';
