@@ -39,7 +39,7 @@ test('a provider is added and tested, answers a graph, and what it used is shown
   await expect(provider.getByLabel('Result of the test')).toContainText('wrong key [redacted]');
   await page.getByRole('button', { name: 'Add model' }).click();
   await page.getByLabel('Model of model-1').fill('tiny');
-  await page.getByLabel('Input $ per million tokens, model-1').fill('1');
+  await page.getByLabel('Input $ per million tokens, model-1', { exact: true }).fill('1');
   await page.getByLabel('Output $ per million tokens, model-1').fill('2');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await expect(page.getByText('There are unsaved changes.')).toBeHidden();

@@ -365,6 +365,12 @@ describe('keys', () => {
     expect(await setup.chat.missingKeys(nodes, { ...config, replies: 'replay' })).toEqual([]);
     await expect(ask(direct('keyless'))).rejects.toThrow('there is no key for keyless');
     await setup.chat.setKey('keyless', canary);
+    await setup.chat.setKey('not-yet-saved', canary);
+    const { providers } = await setup.chat.status();
+    expect(providers.filter(({ key }) => key === 'file').map(({ name }) => name)).toEqual([
+      'keyless',
+      'not-yet-saved',
+    ]);
     expect(await ask(direct('keyless'))).toMatchObject({ responses: ['ok'] });
   });
 

@@ -1,6 +1,7 @@
 // Language models for the whole engine, behind one port: chat nodes, Python's `app.llm`, and Settings. What leaves it,
 // replies and errors alike, has no key in it.
 import { isAbort, StudioError, toStudioError } from '../base/errors.ts';
+import { chatProvider } from '../contract/chat.ts';
 import type { ChatProvider, ChatRunConfig, ChatStatus, ChatUsage } from '../contract/chat.ts';
 import type { RequestOutput } from '../contract/api.ts';
 import type { ChatReply, ChatRequest, FiringContext } from '../graph/ports.ts';
@@ -100,7 +101,12 @@ class Chat implements ChatService {
 
   async status(): Promise<ChatStatus> {
     const { settings, keys } = this.#options;
-    const providers = allProviders(settings()).map(async (provider) => ({
+    const known = allProviders(settings());
+    const names = new Set(known.map(({ name }) => name));
+    // A key may be typed in before its provider is saved.
+    const unsaved = (await keys.names()).filter((name) => !names.has(name));
+    const all = [...known, ...unsaved.map((name) => chatProvider.parse({ name }))];
+    const providers = all.map(async (provider) => ({
       name: provider.name,
       key: (await keys.find(provider)).source,
       variable: keyVariable(provider),

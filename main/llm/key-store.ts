@@ -58,6 +58,11 @@ export class KeyStore {
     return found;
   }
 
+  /** Providers with a typed in key, set up or not. */
+  async names(): Promise<readonly string[]> {
+    return Object.keys((await this.#read()).keys);
+  }
+
   set(provider: string, key: string): Promise<void> {
     const { cipher, redactor } = this.#options;
     const clean = key.trim();
