@@ -106,7 +106,12 @@ export function ProviderForm(props: ProviderFormProps) {
       </Field>
       <TestField {...props} />
       <div className="row">
-        <button type="button" className="button" aria-label={`Remove ${provider.name}`} onClick={onRemove}>
+        <button
+          type="button"
+          className="button"
+          aria-label={`Remove provider ${provider.name}`}
+          onClick={onRemove}
+        >
           Remove provider
         </button>
       </div>
