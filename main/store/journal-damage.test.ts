@@ -60,6 +60,11 @@ describe('a line', () => {
     );
   });
 
+  it('has a checksum of eight digits, whatever it begins with', () => {
+    for (let n = 0; n < 300; n++)
+      expect(decodeLine(encodeLine({ n }).trimEnd())).toEqual({ ok: true, value: { n } });
+  });
+
   it('with a right checksum over something else than JSON is refused', () => {
     const body = '{x}';
     const checksum = crc32(body).toString(16).padStart(8, '0');
