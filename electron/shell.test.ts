@@ -20,7 +20,7 @@ async function start(argv: readonly string[] = []): Promise<void> {
   const layout = { renderer: path.join(electron.dataFolder, 'renderer') };
   await mkdir(layout.renderer, { recursive: true });
   await writeFile(path.join(layout.renderer, 'index.html'), '<!doctype html>');
-  await mkdir(path.join(electron.dataFolder, 'docs'));
+  await mkdir(path.join(electron.dataFolder, 'docs'), { recursive: true });
   await writeFile(path.join(electron.dataFolder, 'docs/index.html'), '<!doctype html>');
   const shellEngine: ShellEngine = Object.assign(engine, {
     layout,
