@@ -69,7 +69,7 @@ test('a provider is added and tested, answers a graph, and what it used is shown
   await chooseGraph(page, 'minivln_llm');
   await expect(page.getByText('Language model', { exact: true }).first()).toBeVisible();
   await askForFirst(page, 2);
-  await startRun(page);
+  const runId = await startRun(page);
   await expectStatus(page, 'completed');
   await expect(page.getByLabel('Language models')).toContainText('$0.00005');
   await inspect(page, 'language-models-run');
@@ -79,9 +79,6 @@ test('a provider is added and tested, answers a graph, and what it used is shown
   await expect(grid.getByRole('row').nth(1)).toContainText('0.000025');
   await inspect(page, 'language-models-episodes');
 
-  const { stdout, code } = await cli('runs', 'list', '--json');
-  expect(code).toBe(0);
-  const runId = String((JSON.parse(stdout.split('\n')[0] ?? '{}') as { run_id?: string }).run_id);
   const shown = await cli('runs', 'show', runId);
   expect(shown.stdout).toContain('language models: 2 calls, 22 input and 14 output tokens, $0.00005');
   const settings = await readFile(path.join(workspace, 'settings.json'), 'utf8').catch(() => '');
