@@ -26,7 +26,7 @@ for (const name of names)
 
 const folder = path.resolve(import.meta.dirname, '../../bench-results');
 const file = path.join(folder, 'reliability.json');
-const stored = readStored();
+let stored = readStored();
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort(new Error('stopped by the user')));
 let failed = 0;
@@ -36,6 +36,8 @@ for (const name of names) {
   const seconds = Math.round((performance.now() - startMs) / 100) / 10;
   report(result, seconds);
   if (!result.ok) failed++;
+  // Another row may have been measured beside this one.
+  stored = readStored();
   // A quick look does not replace what was measured in full.
   if (scale === 'full' || stored.get(name)?.scale !== 'full')
     stored.set(name, { ...result, name, seed, scale, seconds, date: new Date().toISOString() });
