@@ -52,6 +52,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+describe('a run that is watched', () => {
+  it('shows a picture of a worker while it goes on, and none after its end', async () => {
+    const config = { graph: 'minivln_expert', selectors: { split: 'val_seen' }, episodes: 60 };
+    const { runId } = await ask('runs.start', { config });
+    const frame = () => ask('runs.frame', { runId, worker: 0 });
+    const shown = await vi.waitFor(
+      async () => {
+        const picture = await frame();
+        if (picture === null) throw new Error('no picture yet');
+        return picture;
+      },
+      { timeout: 30_000, interval: 20 },
+    );
+    expect(Buffer.from(shown.base64, 'base64').subarray(1, 4).toString()).toBe('PNG');
+    expect(await ask('runs.frame', { runId: expert, worker: 0 })).toBeNull();
+    await ended(runId);
+    expect(await frame()).toBeNull();
+  }, 60_000);
+});
+
 describe('a recorded run', () => {
   it('is replayed by step with pictures, actions, map and the values of every node', async () => {
     const { rows, total } = await ask('replay.episodes', { runId: expert });

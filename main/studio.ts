@@ -273,7 +273,10 @@ function createRunService(
     recording: recordings.port,
     chat,
     redact: redactor.value,
-    missingKeys: ({ definition }, config) => chat.missingKeys(chatNodesOf(definition), config.chat),
+    missingKeys: async ({ definition }, config) => {
+      const nodes = chatNodesOf(definition);
+      return nodes.length === 0 ? null : await chat.missingKeys(nodes, config.chat);
+    },
     batching: ({ config }) =>
       new BatchedInferenceServer({
         clock: shared.clock,

@@ -75,6 +75,7 @@ async function loadUnknown(
 ): Promise<void> {
   const isFound = (name: string): boolean => registry.list().some((summary) => summary.name === name);
   if (!names.every(isFound)) await registry.scan();
+  await registry.lookAtChanges(names, signal ? { signal } : {});
   const unknown = names.filter((name) => isFound(name) && !registry.manifest(name));
   await Promise.all(
     unknown.map(async (name) => {

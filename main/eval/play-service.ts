@@ -237,6 +237,7 @@ export class PlayService implements AsyncDisposable {
 
   async #sessionFor(nodesets: readonly string[], signal: AbortSignal): Promise<PlaySession> {
     const { registry } = this.#ports;
+    await registry.lookAtChanges(nodesets, { signal });
     const current = this.#session;
     if (current && !current.isBroken && current.key === PlaySession.keyOf(registry, nodesets)) return current;
     await this.#closeSession();

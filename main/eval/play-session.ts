@@ -14,7 +14,10 @@ import type {
 } from '../nodeset/ports.ts';
 import { chooseEpisode } from './choose-episode.ts';
 
-export type PlayRegistry = Pick<NodesetRegistry, 'ensureNodesetsForGraph' | 'list' | 'manifests'>;
+export type PlayRegistry = Pick<
+  NodesetRegistry,
+  'ensureNodesetsForGraph' | 'list' | 'lookAtChanges' | 'manifests'
+>;
 
 interface OpenPanel {
   readonly client: EnvPanelClient;

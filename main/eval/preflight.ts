@@ -20,12 +20,12 @@ export interface PreflightPorts {
   readonly machine: MachineFacts;
   readonly freeBytes: () => Promise<number>;
   readonly pauseBelowBytes: number;
-  /** Providers whose key is missing, of those the graph's nodes use; each with what to do. */
+  /** Providers whose key is missing, of those the graph's nodes use; each with what to do. Null when it uses none. */
   readonly missingKeys?:
     | ((
         graph: LoadedGraph,
         config: EvalConfig,
-      ) => Promise<readonly { readonly provider: string; readonly fix: string }[]>)
+      ) => Promise<readonly { readonly provider: string; readonly fix: string }[] | null>)
     | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function preflight(
   checks.push(
     await diskCheck(ports),
     memoryCheck(ports, names, config.workerCount),
-    await keyCheck(ports, graph, config),
+    ...(await keyChecks(ports, graph, config)),
   );
   return { ok: checks.every(({ ok, warning }) => ok || warning), checks, episodes };
 }
@@ -170,14 +170,17 @@ function memoryCheck(
   };
 }
 
-async function keyCheck(
+/** Nothing about keys where no language model is asked. */
+async function keyChecks(
   { missingKeys }: PreflightPorts,
   graph: LoadedGraph,
   config: EvalConfig,
-): Promise<Check> {
-  const [first] = (await missingKeys?.(graph, config)) ?? [];
-  if (!first) return passed('keys', 'No key is missing');
-  return failed('keys', `No key for ${first.provider}`, first.fix);
+): Promise<Check[]> {
+  const missing = await missingKeys?.(graph, config);
+  if (!missing) return [];
+  const [first] = missing;
+  if (!first) return [passed('keys', 'No key is missing')];
+  return [failed('keys', `No key for ${first.provider}`, first.fix)];
 }
 
 /** The work's value, or undefined after noting why there is none. */

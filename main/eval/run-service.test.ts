@@ -377,7 +377,6 @@ describe('before a start', () => {
       'episodes',
       'disk',
       'memory',
-      'keys',
     ]);
     const bad = await bench.service.preflight(evalConfig.parse(fragile('throws', { episodes: 50 })));
     expect(bad.ok).toBe(false);

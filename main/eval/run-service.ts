@@ -98,7 +98,7 @@ export class RunService implements AsyncDisposable {
     const { graphs, registry, guard, newRunId } = this.#ports;
     this.#refuseClosed();
     const graph = await graphs.load(request.config.graph);
-    await this.#lookAgainAtFailed(requiredNodesets(graph.definition));
+    await this.#lookAgain(requiredNodesets(graph.definition));
     refuseInvalidGraph(graph.definition, { graphs, registry, config: request.config });
     refuseMissingKeys((await this.#ports.missingKeys?.(graph, request.config)) ?? []);
     const runId = newRunId();
@@ -243,11 +243,12 @@ export class RunService implements AsyncDisposable {
     return start;
   }
 
-  /** What failed before may have been mended since. */
-  async #lookAgainAtFailed(names: readonly string[]): Promise<void> {
+  /** What failed before may have been mended since, and what was edited must not run as it was before. */
+  async #lookAgain(names: readonly string[]): Promise<void> {
     const { registry } = this.#ports;
     const failed = registry.list().some(({ name, state }) => names.includes(name) && state === 'failed');
     if (failed) await registry.scan();
+    await registry.lookAtChanges(names);
   }
 
   #acquire(runId: string, label: string): GuardLease {

@@ -33,6 +33,8 @@ export interface Describer {
     signal?: AbortSignal,
     onInterpreter?: (chosen: ChosenInterpreter) => void,
   ): Promise<NodesetVersion>;
+  /** False when the sources, or what would run them, changed since; then it must be described anew. */
+  isCurrent(version: NodesetVersion): Promise<boolean>;
   /** The next `describe` tries it, also when the same content was given up before. */
   forgetFailure(source: NodesetSource): Promise<void>;
 }
@@ -106,6 +108,10 @@ export function createDescriber(options: DescriberOptions): Describer {
         await keepTimeout(failureFile, artifact.hash, error);
         throw error;
       }
+    },
+    async isCurrent({ source, hash }) {
+      const current = await artifactOf(source).catch(() => undefined);
+      return current?.hash === hash;
     },
     forgetFailure: ({ name }) => rm(failureFileOf(name), { force: true }),
   };

@@ -169,6 +169,8 @@ export interface NodesetRegistry extends AsyncDisposable {
    * out; nothing is started.
    */
   placeChecks(names: readonly string[], forRun?: SpawnPlace): Promise<readonly PlaceCheck[]>;
+  /** Takes up what changed in the sources of these since they were described; sessions keep their versions. Never rejects for a nodeset. */
+  lookAtChanges(names: readonly string[], limits?: { readonly signal?: AbortSignal }): Promise<void>;
   /** As `scan`, for servers at URLs alone: quick, and nothing that failed is tried again. */
   lookAtAttached(): Promise<void>;
   /** What a server at a URL calls itself. */

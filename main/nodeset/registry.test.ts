@@ -186,6 +186,39 @@ describe('loading', () => {
     expect(await logOf(later.initial[0] as ReplicaSet)).toMatch(/^new /);
   });
 
+  it('takes up what was edited when asked to look, also of what is loaded, and tells of nothing else', async () => {
+    test = await createTestRegistry(['counter.ts', 'shared']);
+    const file = path.join(test.folder, 'speaker.ts');
+    await writeFile(file, speaker('old'));
+    await test.registry.scan();
+    await test.registry.load('speaker');
+    await using running = await test.registry.ensureNodesetsForGraph(['speaker'], { replicaCount: 1 });
+    const before = summary(test.registry, 'counter').sourceHash;
+    const told: string[] = [];
+    using _listening = test.registry.onChange(({ name }) => told.push(name));
+    await test.registry.lookAtChanges(['speaker', 'counter', 'no_such_nodeset']);
+    expect(told).toEqual([]);
+
+    await writeFile(file, speaker('new'));
+    await writeFile(
+      path.join(test.folder, 'shared', 'position.ts'),
+      'export const describePosition = (position: number): string => `new ${position}`;',
+    );
+    await test.registry.lookAtChanges(['speaker', 'counter']);
+    expect(summary(test.registry, 'counter').sourceHash).not.toBe(before);
+    expect(summary(test.registry, 'speaker').state).toBe('loaded');
+    await using later = await test.registry.ensureNodesetsForGraph(['speaker'], { replicaCount: 1 });
+    expect(await fire(running.initial[0] as ReplicaSet, 'speaker__say')).toEqual({ word: 'old' });
+    expect(await fire(later.initial[0] as ReplicaSet, 'speaker__say')).toEqual({ word: 'new' });
+
+    await writeFile(file, 'export default {');
+    await test.registry.lookAtChanges(['speaker']);
+    expect(summary(test.registry, 'speaker')).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/speaker\.ts:1:\d+/) as string,
+    });
+  });
+
   it('refuses a reload that does not compile, and says where', async () => {
     test = await createTestRegistry([]);
     const file = path.join(test.folder, 'speaker.ts');

@@ -16,7 +16,7 @@ import { createLogTails } from './log-tails.ts';
 import { nodesetOf } from './manifest.ts';
 import { pruneNodesetCache } from './prune-cache.ts';
 import type { EnsureOptions, GraphSession, LoadStage, NodesetRegistry } from './ports.ts';
-import { findNodesets, withAttached, type NodesetFolder, type PythonFinder } from './scan.ts';
+import { findNodesets, tolerating, withAttached } from './scan.ts';
 import { NodesetSession } from './session.ts';
 import { SharedPool } from './shared-pool.ts';
 import { serverPorts, startShared, type NodesetRuntime } from './start-live.ts';
@@ -87,12 +87,9 @@ class WorkspaceRegistry implements NodesetRegistry {
   }
 
   async scan({ retryFailed = true }: { readonly retryFailed?: boolean } = {}): Promise<void> {
-    const { folders, findPython, cacheFolder, attachments } = this.#options;
+    const { folders, findPython, cacheFolder, attachments, logger } = this.#options;
     await pruneNodesetCache(cacheFolder, this.#runtime.clock.now());
-    const onDisk = await findNodesets(
-      folders,
-      findPython && ((folder) => this.#findPython(findPython, folder)),
-    );
+    const onDisk = await findNodesets(folders, findPython && tolerating(findPython, logger));
     const { sources, bad } = withAttached(onDisk, attachments?.() ?? []);
     const found = new Set([...sources, ...bad.map(({ source }) => source)].map(({ name }) => name));
     for (const [name, known] of this.#known) if (!found.has(name) && !known.isInUse) this.#known.delete(name);
@@ -122,6 +119,16 @@ class WorkspaceRegistry implements NodesetRegistry {
         .map((source) => this.#knownFor(source))
         .filter(isIdle)
         .map((known) => this.#refresh(known)),
+    );
+  }
+
+  async lookAtChanges(
+    names: readonly string[],
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
+    const known = names.flatMap((name) => this.#known.get(name) ?? []);
+    await mapLimited(known, describedAtOnce, (each) =>
+      this.#forgiven(each, () => this.#lookAtChange(each, signal)),
     );
   }
 
@@ -306,28 +313,35 @@ class WorkspaceRegistry implements NodesetRegistry {
     }
   }
 
-  /** Of one nodeset during a scan: its failure is its own. */
-  async #refresh(known: KnownNodeset, retryFailed = true): Promise<void> {
+  /** What is unchanged is not described anew, so nobody is told of it. Attached servers are asked when they are used. */
+  async #lookAtChange(known: KnownNodeset, signal: AbortSignal | undefined): Promise<void> {
+    const { version, source } = known;
+    if (version === undefined || source.origin === 'attached') return;
+    await this.#assertTrusted(known);
+    if (await this.#describer.isCurrent(version)) return;
+    const { isLoaded } = known;
+    const former = known.takeLease();
     try {
-      await known.exclusively(() => this.#describe(known, undefined, retryFailed));
+      await this.#describe(known, signal);
+      if (isLoaded) await this.#load(known, signal ? { signal } : {});
+    } finally {
+      await former?.[Symbol.asyncDispose]();
+    }
+  }
+
+  async #refresh(known: KnownNodeset, retryFailed = true): Promise<void> {
+    await this.#forgiven(known, () => this.#describe(known, undefined, retryFailed));
+  }
+
+  /** One nodeset of several: its failure is its own, and stands in its summary. */
+  async #forgiven(known: KnownNodeset, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await known.exclusively(work);
     } catch (error) {
       this.#options.logger.warn('a nodeset could not be described', {
         nodeset: known.source.name,
         error: messageOf(error),
       });
-    }
-  }
-
-  /** Without a usable Python the rest of the nodesets still works. */
-  async #findPython(find: PythonFinder, folder: NodesetFolder): ReturnType<PythonFinder> {
-    try {
-      return await find(folder);
-    } catch (error) {
-      this.#options.logger.warn('Python nodesets could not be looked for', {
-        folder: folder.folder,
-        error: messageOf(error),
-      });
-      return { sources: [], bad: [] };
     }
   }
 

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Dirent } from 'node:fs';
 import path from 'node:path';
 import { StudioError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import type { Attachment } from '../contract/settings.ts';
 import type { NodesetSource } from './version.ts';
 
@@ -62,6 +63,21 @@ export async function findNodesets(
   }
   const spoiled = new Set(bad.map(({ source }) => source));
   return { sources: [...byName.values()].filter((source) => !spoiled.has(source)), bad };
+}
+
+/** Without a usable Python the rest of the nodesets still works. */
+export function tolerating(find: PythonFinder, logger: Logger): PythonFinder {
+  return async (folder) => {
+    try {
+      return await find(folder);
+    } catch (error) {
+      logger.warn('Python nodesets could not be looked for', {
+        folder: folder.folder,
+        error: messageOf(error),
+      });
+      return { sources: [], bad: [] };
+    }
+  };
 }
 
 /** Servers at URLs beside what was found on disk. Of two with one name neither is used. */

@@ -7,7 +7,7 @@ import { StudioError } from '../base/errors.ts';
 export const metricColumns = 24;
 
 /** Raised with every change of the tables; another version is rebuilt. */
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 const metricColumnList = Array.from({ length: metricColumns }, (_, i) => `m${i}`);
 
@@ -27,7 +27,7 @@ CREATE TABLE episodes (
   run INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT NOT NULL,
   episode_index INTEGER, episode_id TEXT, scene_id TEXT, repeat INTEGER NOT NULL,
   status TEXT NOT NULL, first_status TEXT, attempts INTEGER NOT NULL, retried INTEGER NOT NULL,
-  steps INTEGER, duration_ms REAL, worker INTEGER, limit_hit TEXT, error_code TEXT, error_message TEXT,
+  steps INTEGER, duration_ms REAL, started_at TEXT, worker INTEGER, limit_hit TEXT, error_code TEXT, error_message TEXT,
   chat_calls INTEGER, tokens INTEGER, cost_usd REAL,
   ${metricColumnList.map((name) => `${name} REAL`).join(', ')},
   PRIMARY KEY (run, ordinal)

@@ -109,6 +109,7 @@ const episodeColumns: Readonly<Record<string, string>> = {
   steps: 'e.steps',
   steps_taken: 'e.steps',
   duration_ms: 'e.duration_ms',
+  started_at: 'e.started_at',
   worker: 'e.worker',
   limit: 'e.limit_hit',
   error_code: 'e.error_code',
@@ -237,7 +238,7 @@ function rowColumns(table: string): string {
     'attempts',
     'steps',
   ]
-    .concat(['duration_ms', 'worker', 'limit_hit', 'error_code', 'error_message', 'retried'])
+    .concat(['duration_ms', 'started_at', 'worker', 'limit_hit', 'error_code', 'error_message', 'retried'])
     .map((column) => `${table}.${column}`)
     .join(', ');
 }
@@ -259,6 +260,7 @@ function toEpisodeRow(row: SqlRow): EpisodeRow {
     metrics: typeof metrics === 'string' ? metricsText.parse(JSON.parse(metrics)) : {},
     steps: row['steps'],
     durationMs: row['duration_ms'],
+    startedAt: row['started_at'],
     worker: row['worker'],
     limit: row['limit_hit'],
     errorCode: row['error_code'],

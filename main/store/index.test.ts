@@ -104,6 +104,23 @@ describe('index', () => {
     expect(await everything(store)).toEqual(grown);
   });
 
+  it('builds an index of an older version anew, with when each episode began', async () => {
+    await using folder = await temporaryFolder();
+    let expected: unknown;
+    {
+      await using store = await openSampleStore(folder.path);
+      await fill(store, 2, 2);
+      expected = await everything(store);
+    }
+    expect(JSON.stringify(expected)).toMatch(/"startedAt":"20/);
+    {
+      using older = new DatabaseSync(storeOptions(folder.path).indexPath);
+      older.exec('ALTER TABLE episodes DROP COLUMN started_at; PRAGMA user_version = 2;');
+    }
+    await using store = await openSampleStore(folder.path);
+    expect(await everything(store)).toEqual(expected);
+  });
+
   it('notices what changed while nobody looked: new, changed and vanished folders', async () => {
     await using folder = await temporaryFolder();
     {

@@ -95,6 +95,7 @@ describe('a run', () => {
       metrics: { other: '-inf', none: null },
     });
     expect(items[1]).toMatchObject({ attempts: 1, retried: false, limit: 'step_budget' });
+    expect(items.map(({ startedAt }) => startedAt)).toEqual(rows.slice(1).map(({ startedAt }) => startedAt));
   });
 
   it('accepts one final row per planned episode, and counts what it refuses', async () => {

@@ -94,7 +94,7 @@ export function Charts({ session, state }: { readonly session: RunSession; reado
         empty={
           isActive(state.status)
             ? 'Shows once a few episodes have ended.'
-            : 'Drawn while a run is watched. The time of each episode is in the table.'
+            : 'Two episodes with a known start are needed; imported rows may have none.'
         }
       >
         <ResponsiveContainer width="100%" height="100%">

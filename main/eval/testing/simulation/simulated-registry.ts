@@ -146,6 +146,7 @@ export function createSimulatedRegistry(world: ReplicaWorld): SimulatedRegistry 
     buildEnvironment: unsupported,
     cancelBuild: unsupported,
     lookAtAttached: () => Promise.resolve(),
+    lookAtChanges: () => Promise.resolve(),
     nameOfServer: unsupported,
     ensureNodesetsForGraph: (_names, options) => open(options),
     onChange: () => ({ [Symbol.dispose]: () => undefined }),
