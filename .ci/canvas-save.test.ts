@@ -100,7 +100,7 @@ describe('the canvas and the file', () => {
     const elk = new ElkConstructor();
     const placed = await elk.layout(structuredClone(layoutInput(editor.level, handles, new Map())) as never);
     const positions = laidOut(editor.level, placed.children ?? []);
-    expect(positions.size).toBe(editor.level.nodes.length);
+    expect(positions.size).toBe(editor.level.nodes.length + editor.level.containers.length);
     const corners = new Set([...positions.values()].map(({ x, y }) => `${x} ${y}`));
     expect(corners.size).toBe(positions.size);
     editor.apply('Lay out', (level) => moveItems(level, positions));
