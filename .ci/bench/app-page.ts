@@ -5,6 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { ensureBrowser } from '../browser.mjs';
 import { root } from './harness.ts';
 
 export interface AppPage extends AsyncDisposable {
@@ -14,15 +15,16 @@ export interface AppPage extends AsyncDisposable {
 }
 
 export async function openApp(workspace: string): Promise<AppPage> {
+  // Before the host: a search that fails leaves no host behind.
+  const executablePath = await ensureBrowser();
   const server = spawn(
     process.execPath,
     [path.join(root, 'dist/engine/cli.mjs'), 'serve', '--json', '--workspace', workspace],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const address = await servingAddress(server);
-  const executablePath = process.env['AGENTCANVAS_CHROMIUM'];
   const browser = await chromium.launch({
-    ...(executablePath ? { executablePath } : {}),
+    executablePath,
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
