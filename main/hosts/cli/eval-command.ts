@@ -66,7 +66,7 @@ async function finishQueue(client: Client, output: Output): Promise<void> {
     if (holder === null && runIds.length === 0) return;
     const next = holder?.id ?? runIds[0] ?? '';
     output.note(`Going on with ${next}, which was queued.`);
-    const code = await watchRuns(client, quiet).until(next, true);
+    const code = await watchRuns(client, quiet).until(next, { mayHaveEnded: true });
     if (code === exitCodes.resumable || code === exitCodes.cancelled) return;
   }
 }
@@ -79,9 +79,11 @@ async function start(
   const watch = watchRuns(client, output);
   if (request.whenBusy === 'queue') client.studio?.releaseQueue();
   const { runId, queued } = await client.request('runs.start', request);
-  output.emit({ event: queued ? 'run.queued' : 'run.started', run_id: runId });
-  output.print(queued ? `${runId} is queued` : runId);
-  const code = await watch.until(runId);
+  const announce = (): void => {
+    output.emit({ event: queued ? 'run.queued' : 'run.started', run_id: runId });
+    output.print(queued ? `${runId} is queued` : runId);
+  };
+  const code = await watch.until(runId, { announce });
   if (code !== exitCodes.resumable && code !== exitCodes.cancelled) await finishQueue(client, output);
   return code;
 }

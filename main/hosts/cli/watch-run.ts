@@ -16,8 +16,11 @@ const finalStatuses = ['completed', 'completed_with_errors', 'paused', 'cancelle
 const outcomes = ['completed', 'error', 'timeout', 'died', 'no_verdict'];
 
 export interface Watch {
-  /** Start to listen before the run is started, so that no event is missed; else it may have ended before. */
-  until(runId: string, mayHaveEnded?: boolean): Promise<ExitCode>;
+  /**
+   * Start to listen before the run is started, so that no event is missed; else it may have ended before. `announce`
+   * runs when Ctrl-C is taken care of already: whoever reads of the run may press it at once.
+   */
+  until(runId: string, more?: { mayHaveEnded?: boolean; announce?: () => void }): Promise<ExitCode>;
 }
 
 /** Starts listening at once. */
@@ -30,13 +33,14 @@ export function watchRuns(client: Client, output: Output): Watch {
     () => onGap(),
   );
   return {
-    async until(runId, mayHaveEnded = false) {
+    async until(runId, { mayHaveEnded = false, announce } = {}) {
       const follower = new RunFollower(client, output, runId);
+      using _interrupts = handleInterrupts(client, output, follower);
+      announce?.();
       take = (message) => follower.take(message);
       onGap = () => follower.recover();
       early.splice(0).forEach((message) => follower.take(message));
       if (mayHaveEnded) follower.recover();
-      using _interrupts = handleInterrupts(client, output, follower);
       const item = await follower.ended;
       return await report(client, output, item, follower.error);
     },
