@@ -55,6 +55,7 @@ const whoColumns: readonly GridColumn<RunListItem>[] = [
     id: 'graphName',
     header: 'Graph',
     width: 104,
+    grows: true,
     cell: (item) => <span className="clip">{item.graphName}</span>,
     text: (item) => item.graphName,
   },
