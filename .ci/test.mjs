@@ -13,10 +13,12 @@ if (endToEnd.length > 0) process.env.AGENTCANVAS_CHROMIUM = await ensureBrowser(
 const total = { passed: 0, failed: 0, skipped: 0 };
 const lines = [];
 const failures = [];
+const secondTries = [];
 for (const step of [...checkSteps(), ...packagingSteps(), ...endToEnd]) {
   const { ok, seconds } = await runStep(step);
   const report = await reportOf(step);
   const counts = countsOf(step, ok, report);
+  secondTries.push(...retriedTests(report));
   if (!ok) failures.push(...failedTests(step, report));
   for (const kind of Object.keys(total)) total[kind] += counts[kind];
   lines.push(
@@ -24,6 +26,7 @@ for (const step of [...checkSteps(), ...packagingSteps(), ...endToEnd]) {
   );
 }
 console.log(`\n${lines.join('\n')}\n`);
+for (const name of secondTries) console.log(`passed at the second try: ${name}`);
 for (const failure of failures) console.log(`failed: ${failure}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed === 0 ? 0 : 1);
@@ -76,6 +79,26 @@ function failedSpecs(suites) {
         (spec) => `${spec.file}: ${spec.title}: ${firstLine(spec.tests[0]?.results.at(-1)?.error?.message)}`,
       ),
     ...failedSpecs(suite.suites ?? []),
+  ]);
+}
+
+/** Tests that failed once and then passed: allowed in CI, and never silent. */
+function retriedTests(report) {
+  if (!report) return [];
+  if (report.stats) return flakySpecs(report.suites);
+  return report.testResults.flatMap((file) =>
+    file.assertionResults
+      .filter((test) => test.status === 'passed' && test.failureMessages?.length > 0)
+      .map((test) => `${file.name}: ${test.fullName}: ${firstLine(test.failureMessages[0])}`),
+  );
+}
+
+function flakySpecs(suites) {
+  return suites.flatMap((suite) => [
+    ...(suite.specs ?? [])
+      .filter((spec) => spec.tests.some((test) => test.status === 'flaky'))
+      .map((spec) => `${spec.file}: ${spec.title}: ${firstLine(spec.tests[0]?.results[0]?.error?.message)}`),
+    ...flakySpecs(suite.suites ?? []),
   ]);
 }
 
