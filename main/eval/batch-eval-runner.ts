@@ -20,6 +20,7 @@ import type { RunChat } from '../llm/ports.ts';
 import type { RunHandle } from '../store/ports.ts';
 import { lowSpaceReason, watchDisk } from './disk-watch.ts';
 import { describeEnvironment, spaceWithoutEnvironment, type Environment } from './environment.ts';
+import { errorInfoOf } from './error-info.ts';
 import { EnvWorkerPool, type PoolEnd } from './env-worker-pool.ts';
 import { planEpisodes, plannedCountHint } from './episode-source.ts';
 import { requiredNodesets } from '../graph/graph-tools.ts';
@@ -396,10 +397,4 @@ export class BatchEvalRunner {
   #now(): string {
     return new Date(this.#ports.clock.now()).toISOString();
   }
-}
-
-/** An error as it is stored: no stack, no cause, details as plain JSON. */
-export function errorInfoOf(error: StudioError): ErrorInfo {
-  const details = JSON.parse(JSON.stringify(error.details)) as Record<string, unknown>;
-  return { code: error.code, message: error.message, scope: { ...error.scope }, details };
 }

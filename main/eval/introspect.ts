@@ -4,7 +4,7 @@ import type { GraphDefinition } from '../contract/graph.ts';
 import type { NodesetSummary } from '../contract/nodeset.ts';
 import type { Introspection } from '../contract/requests.ts';
 import type { NodesetRegistry } from '../nodeset/ports.ts';
-import { errorInfoOf } from './batch-eval-runner.ts';
+import { errorInfoOf } from './error-info.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { allNodes, requiredNodesets } from '../graph/graph-tools.ts';
 import type { GraphSource, MachineFacts } from './ports.ts';

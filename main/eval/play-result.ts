@@ -1,7 +1,7 @@
 // How a Play ended, in the contract's form.
 import type { PlayResult } from '../contract/play.ts';
 import type { RunResult } from '../graph/loop-runner.ts';
-import { errorInfoOf } from './batch-eval-runner.ts';
+import { errorInfoOf } from './error-info.ts';
 
 const keptErrors = 50;
 

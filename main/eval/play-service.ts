@@ -11,7 +11,7 @@ import type { HookRunner } from '../graph/hooks.ts';
 import type { FiringEnd, RunnerState } from '../graph/listener.ts';
 import { LoopRunner, type RunResult, type StepUnit } from '../graph/loop-runner.ts';
 import { hasErrors, validateGraph } from '../graph/validate/validate.ts';
-import { errorInfoOf } from './batch-eval-runner.ts';
+import { errorInfoOf } from './error-info.ts';
 import type { ExecutionGuard, GuardLease } from './execution-guard.ts';
 import { requiredNodesets } from '../graph/graph-tools.ts';
 import { playResultOf } from './play-result.ts';
