@@ -3,7 +3,6 @@
 import { isAbort, messageOf, StudioError, toStudioError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { ErrorInfo } from '../contract/error.ts';
 import type { GraphDefinition } from '../contract/graph.ts';
 import type {
   BatchView,
