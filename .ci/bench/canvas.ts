@@ -10,6 +10,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { ensureBrowser } from '../browser.mjs';
 import { median, root, saveResult } from './harness.ts';
 
 const moveCount = 60;
@@ -253,9 +254,9 @@ for await (const line of createInterface({ input: server.stdout })) {
   address = event.address;
   break;
 }
-const executablePath = process.env['AGENTCANVAS_CHROMIUM'];
+const executablePath = await ensureBrowser();
 const browser = await chromium.launch({
-  ...(executablePath ? { executablePath } : {}),
+  executablePath,
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 });
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
