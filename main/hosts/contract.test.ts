@@ -385,8 +385,8 @@ describe.each(names)('%s', (name) => {
     for (const [transport, ask] of transports) {
       const reply = replySchema.parse(await ask(name, input));
       const outcome = reply.ok ? 'ok' : reply.error.code;
-      const why = reply.ok ? transport : `${transport}: ${reply.error.message}`;
-      expect(outcome, why).toBe(refused[name] ?? 'ok');
+      const message = reply.ok ? '' : reply.error.message;
+      expect([transport, outcome, message]).toEqual([transport, refused[name] ?? 'ok', expect.any(String)]);
       // Parsing drops what the contract does not name: what is left must be all there was.
       const known = reply.ok ? { ...reply, value: requests[name].output.parse(reply.value) } : reply;
       expect(known).toEqual(reply);
