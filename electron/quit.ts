@@ -1,5 +1,6 @@
 // Quitting stops everything the app started, within four seconds, and asks first while a run is active. What was
 // running is resumable: committed episodes are on disk.
+import { askYesNo } from './ask.ts';
 import type { BrowserWindow, ElectronApi } from './electron-api.ts';
 
 export const quitDeadlineMs = 4000;
@@ -47,22 +48,14 @@ export function installQuit(options: QuitOptions): QuitFlow {
   };
 }
 
-async function agreed({ dialog, window, activeRun }: QuitOptions): Promise<boolean> {
-  const run = activeRun();
+async function agreed(options: QuitOptions): Promise<boolean> {
+  const run = options.activeRun();
   if (run === null) return true;
-  const question = {
-    type: 'question' as const,
+  return askYesNo(options, {
+    type: 'question',
     message: `${run} is still running.`,
     detail:
       'If you quit, the episodes in flight are dropped. Everything that is finished is kept, and the run can be resumed.',
     buttons: ['Keep running', 'Stop and quit'],
-    defaultId: 0,
-    cancelId: 0,
-    noLink: true,
-  };
-  const parent = window();
-  const { response } = parent
-    ? await dialog.showMessageBox(parent, question)
-    : await dialog.showMessageBox(question);
-  return response === 1;
+  });
 }

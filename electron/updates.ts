@@ -2,6 +2,7 @@
 // installed that the user did not agree to: an evaluation never changes its program by surprise.
 import { systemClock, type Clock } from '../main/base/clock.ts';
 import type { EventFeed } from '../main/event-feed.ts';
+import { askYesNo } from './ask.ts';
 import type { BrowserWindow, ElectronApi } from './electron-api.ts';
 
 export const checkIntervalMs = 6 * 60 * 60 * 1000;
@@ -165,20 +166,12 @@ class UpdateCycle implements Disposable {
   }
 }
 
-async function agreed({ dialog, window }: UpdateSurroundings, version: string): Promise<boolean> {
-  const question = {
-    type: 'info' as const,
+function agreed(surroundings: UpdateSurroundings, version: string): Promise<boolean> {
+  return askYesNo(surroundings, {
+    type: 'info',
     message: `AgentCanvas ${version} is ready to install.`,
     detail:
       'The app restarts to install it. “Later” keeps the version you have; the offer comes again at the next start.',
     buttons: ['Later', 'Restart and install'],
-    defaultId: 0,
-    cancelId: 0,
-    noLink: true,
-  };
-  const parent = window();
-  const { response } = parent
-    ? await dialog.showMessageBox(parent, question)
-    : await dialog.showMessageBox(question);
-  return response === 1;
+  });
 }

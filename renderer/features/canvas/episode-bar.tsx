@@ -8,17 +8,16 @@ import {
   SkipForward,
   StepBack,
   StepForward,
-  type LucideIcon,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { OpenedRecording } from '#contract/replay.ts';
 import { episodeSpeeds } from '../../canvas-model/episode-cursor.ts';
 import { placeOf } from '../../canvas-model/find.ts';
 import { formatAddress, home } from '../../store/address.ts';
-import type { CommandId } from '../../app/commands.ts';
 import { useCommand } from '../../store/use-studio.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
 import { Skeleton } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tip } from '../../ui/tip.tsx';
@@ -97,20 +96,23 @@ function Buttons({ episode }: { readonly episode: EpisodePlayer }) {
   const { isPlaying } = cursor;
   return (
     <span className="row tight">
-      <Press
+      <IconButton
+        size={14}
         label="First step"
         command="canvas.firstStep"
         icon={ChevronFirst}
         onClick={() => episode.seek(0)}
       />
-      <Press
+      <IconButton
+        size={14}
         label="One step back"
         command="canvas.stepBack"
         icon={SkipBack}
         isDisabled={cursor.step <= 0}
         onClick={() => episode.moveSteps(-1)}
       />
-      <Press
+      <IconButton
+        size={14}
         label="One firing back"
         command="canvas.firingBack"
         icon={StepBack}
@@ -123,51 +125,30 @@ function Buttons({ episode }: { readonly episode: EpisodePlayer }) {
           {isPlaying ? 'Pause' : 'Replay'}
         </button>
       </Tip>
-      <Press
+      <IconButton
+        size={14}
         label="One firing forward"
         command="canvas.stepFiring"
         icon={StepForward}
         isDisabled={isAtEnd}
         onClick={() => episode.moveFirings(1)}
       />
-      <Press
+      <IconButton
+        size={14}
         label="One step forward"
         command="canvas.stepForward"
         icon={SkipForward}
         isDisabled={cursor.step >= lastStep}
         onClick={() => episode.moveSteps(1)}
       />
-      <Press
+      <IconButton
+        size={14}
         label="Last step"
         command="canvas.lastStep"
         icon={ChevronLast}
         onClick={() => episode.seek(lastStep)}
       />
     </span>
-  );
-}
-
-interface PressProps {
-  readonly label: string;
-  readonly command: CommandId;
-  readonly icon: LucideIcon;
-  readonly isDisabled?: boolean;
-  readonly onClick: () => void;
-}
-
-function Press({ label, command, icon: Icon, isDisabled = false, onClick }: PressProps) {
-  return (
-    <Tip text={label} command={command}>
-      <button
-        type="button"
-        className="button plain icon"
-        aria-label={label}
-        disabled={isDisabled}
-        onClick={onClick}
-      >
-        <Icon size={14} aria-hidden="true" />
-      </button>
-    </Tip>
   );
 }
 

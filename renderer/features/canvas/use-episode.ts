@@ -17,6 +17,7 @@ import {
   type EpisodeExtent,
 } from '../../canvas-model/episode-cursor.ts';
 import { useAddress, useStudio } from '../../store/use-studio.tsx';
+import { useAnimationClock } from '../../ui/use-animation-clock.ts';
 import { useLoad, type Loaded } from '../../ui/use-request.ts';
 import type { EpisodeFeed } from './episode-feed.ts';
 
@@ -45,8 +46,6 @@ export interface EpisodePlayer {
 const indexingEveryMs = 700;
 /** Steps read before they are needed. */
 const ahead = 6;
-/** Frames that come late (another tab was in front) do not make it jump. */
-const greatestGapMs = 250;
 const addressSettleMs = 250;
 
 export function useEpisode(feed: EpisodeFeed): EpisodePlayer {
@@ -148,19 +147,9 @@ function useFrames(
   extent: { readonly current: EpisodeExtent },
   setCursor: (change: (before: EpisodeCursor) => EpisodeCursor) => void,
 ): void {
-  useEffect(() => {
-    if (!isPlaying) return undefined;
-    let before = performance.now();
-    let frame = 0;
-    const onFrame = (nowMs: number): void => {
-      const elapsedMs = Math.min(greatestGapMs, nowMs - before);
-      before = nowMs;
-      setCursor((cursor) => tickEpisode(cursor, elapsedMs, extent.current));
-      frame = requestAnimationFrame(onFrame);
-    };
-    frame = requestAnimationFrame(onFrame);
-    return () => cancelAnimationFrame(frame);
-  }, [isPlaying, extent, setCursor]);
+  useAnimationClock(isPlaying, (elapsedMs) =>
+    setCursor((cursor) => tickEpisode(cursor, elapsedMs, extent.current)),
+  );
 }
 
 /** The step goes into the address once it stands; another step in the address moves the cursor. */

@@ -1,16 +1,8 @@
 // Play, step, scrub and speed. Every button names its key.
-import {
-  ChevronFirst,
-  ChevronLast,
-  ChevronLeft,
-  ChevronRight,
-  Pause,
-  Play,
-  type LucideIcon,
-} from 'lucide-react';
-import type { CommandId } from '../../app/commands.ts';
+import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Pause, Play } from 'lucide-react';
 import { useCommand } from '../../store/use-studio.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
 import { Tip } from '../../ui/tip.tsx';
 import { speeds } from './playback.ts';
 import type { Player } from './use-playback.ts';
@@ -94,29 +86,5 @@ export function TransportBar({ player }: { readonly player: Player }) {
         </select>
       </label>
     </section>
-  );
-}
-
-interface IconButtonProps {
-  readonly label: string;
-  readonly command: CommandId;
-  readonly icon: LucideIcon;
-  readonly isDisabled?: boolean;
-  readonly onClick: () => void;
-}
-
-function IconButton({ label, command, icon: Icon, isDisabled = false, onClick }: IconButtonProps) {
-  return (
-    <Tip text={label} command={command}>
-      <button
-        type="button"
-        className="button plain icon"
-        aria-label={label}
-        disabled={isDisabled}
-        onClick={onClick}
-      >
-        <Icon size={16} aria-hidden="true" />
-      </button>
-    </Tip>
   );
 }

@@ -1,5 +1,6 @@
 // The clock of a page of recordings: one for both sides, driven by animation frames while it plays.
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useAnimationClock } from '../../ui/use-animation-clock.ts';
 import { atStart, changeSpeed, moveBy, seek, tick, toggle, type Playback } from './playback.ts';
 
 export interface Player {
@@ -12,9 +13,6 @@ export interface Player {
   readonly setSpeed: (speed: number) => void;
 }
 
-/** Frames that come late (another tab was in front) do not make it jump. */
-const greatestGapMs = 250;
-
 export function usePlayback(lastStep: number): Player {
   const [playback, setPlayback] = useState<Playback>(atStart);
   const { isPlaying } = playback;
@@ -22,19 +20,7 @@ export function usePlayback(lastStep: number): Player {
   useEffect(() => {
     last.current = lastStep;
   });
-  useEffect(() => {
-    if (!isPlaying) return undefined;
-    let before = performance.now();
-    let frame = 0;
-    const onFrame = (nowMs: number): void => {
-      const elapsedMs = Math.min(greatestGapMs, nowMs - before);
-      before = nowMs;
-      setPlayback((state) => tick(state, elapsedMs, last.current));
-      frame = requestAnimationFrame(onFrame);
-    };
-    frame = requestAnimationFrame(onFrame);
-    return () => cancelAnimationFrame(frame);
-  }, [isPlaying]);
+  useAnimationClock(isPlaying, (elapsedMs) => setPlayback((state) => tick(state, elapsedMs, last.current)));
   return {
     playback,
     lastStep,
