@@ -64,7 +64,7 @@ export function createReplayHandlers(services: HandlerServices): Pick<Handlers, 
 }
 
 async function recordingPlace(
-  { store, readOnly, access }: HandlerServices,
+  { store, recordings, readOnly, access }: HandlerServices,
   { runId, ordinal, attempt }: EpisodeAddress,
 ): Promise<RecordingPlace> {
   const { plan } = await store.readRecord(runId);
@@ -76,6 +76,7 @@ async function recordingPlace(
   if (!episodeKeyName.test(planned.key))
     throw new StudioError('corrupt', `The key of episode ${ordinal} of run ${runId} is no folder name.`);
   const episodeFolder = path.join(store.folderOf(runId), 'episodes', planned.key);
+  if (!readOnly) await recordings.inOrder(episodeFolder);
   const indexRoot = readOnly
     ? path.join(tmpdir(), `agentcanvas-index-${path.basename(access.workspace.folder)}`)
     : undefined;

@@ -52,7 +52,7 @@ export interface HandlerServices {
   readonly runs: RunService;
   readonly play: PlayService;
   readonly media: MediaFiles;
-  readonly recordings: Pick<Recordings, 'frame'>;
+  readonly recordings: Pick<Recordings, 'frame' | 'inOrder' | 'runInOrder'>;
   /** Long work over run folders, in a thread of its own. */
   readonly bulk: Pick<BulkWork, 'run'>;
   /** Null when nothing may be written. */

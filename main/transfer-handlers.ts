@@ -35,7 +35,7 @@ export function createTransferHandlers(
 }
 
 async function exportFile(
-  { store, bulk, media }: HandlerServices,
+  { store, bulk, media, recordings, readOnly }: HandlerServices,
   { runId, format, filter }: ParsedInput<'runs.exportFile'>,
 ): Promise<RequestOutput<'runs.exportFile'>> {
   const folder = await folderOfRun(store, runId);
@@ -46,6 +46,7 @@ async function exportFile(
   const fileName = `${runId}${isFiltered ? '_filtered' : ''}.${extension}`;
   await mkdir(media.exportsFolder, { recursive: true });
   const target = path.join(media.exportsFolder, fileName);
+  if (format === 'zip' && !readOnly) await recordings.runInOrder(folder);
   const bytes =
     format === 'zip'
       ? await bulk.run('exportBundle', { folder, target })

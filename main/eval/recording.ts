@@ -9,7 +9,9 @@ import { toFileCase } from '../contract/casing.ts';
 import type { BulkWork } from '../store/bulk-work.ts';
 import type { FileSystemPort, RunHandle } from '../store/ports.ts';
 import { recordingFiles, replayHeader, scratchName } from '../store/recording-format.ts';
+import { runFiles } from '../store/run-folder.ts';
 import type { AttemptOutcome } from './attempt-row.ts';
+import { RecordingBacklog } from './recording-backlog.ts';
 import { FiringLog } from './recording-firings.ts';
 import { LiveFrames, type LiveFrame } from './recording-live-frames.ts';
 import { isFailure, isRecorded, sampledOrdinals } from './recording-policy.ts';
@@ -34,13 +36,15 @@ export interface Recordings extends AsyncDisposable {
   readonly port: (handle: RunHandle) => RecordingPort;
   /** What a worker's environment shows now; null when it has shown nothing. */
   frame(runId: string, worker: number): LiveFrame | null;
+  /** Resolves when what was kept of the episode can be read: those of an engine that died are put in order now. */
+  inOrder(episodeFolder: string): Promise<void>;
+  /** The same for every episode of a run. */
+  runInOrder(runFolder: string): Promise<void>;
   /** Resolves when every kept recording is in order. */
   settled(): Promise<void>;
 }
 
 const failureBytesPerRun = 8 * 2 ** 30;
-/** Kept recordings that wait to be put in order; more make the next episode wait. */
-const largestBacklog = 8;
 const closingMs = 2000;
 
 interface RunState {
@@ -55,7 +59,7 @@ interface RunState {
 
 export function createRecordings(options: RecordingsOptions): Recordings {
   const frames = new LiveFrames(options.clock);
-  const backlog = new Backlog(options);
+  const backlog = new RecordingBacklog(options);
   return {
     port(handle) {
       let state: RunState | undefined;
@@ -75,6 +79,12 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       };
     },
     frame: (runId, worker) => frames.frame(runId, worker),
+    inOrder: (episodeFolder) => backlog.inOrder(episodeFolder),
+    async runInOrder(runFolder) {
+      const episodes = join(runFolder, runFiles.episodes);
+      for (const { name, isFolder } of await options.fileSystem.listFolder(episodes))
+        if (isFolder) await backlog.inOrder(join(episodes, name));
+    },
     settled: () => backlog.settled(),
     async [Symbol.asyncDispose]() {
       // What is not in order by then is put in order when it is first opened.
@@ -88,7 +98,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 interface EpisodeParts {
   readonly options: RecordingsOptions;
   readonly frames: LiveFrames;
-  readonly backlog: Backlog;
+  readonly backlog: RecordingBacklog;
   readonly state: RunState;
   readonly request: EpisodeRequest;
   readonly executionId: string;
@@ -215,38 +225,4 @@ function noteKept({ options, state }: EpisodeParts, bytes: number): void {
   state.isFull = true;
   const message = `Recordings of failures reached ${Math.round(limit / 2 ** 20)} MB: later episodes of this run are not recorded. Record a sample or all of them to choose yourself.`;
   options.onNotice?.(message, record.runId);
-}
-
-/** Kept recordings that the bulk thread still has to put in order, one after the other. */
-class Backlog {
-  readonly #options: RecordingsOptions;
-  readonly #open = new Set<Promise<void>>();
-
-  constructor(options: RecordingsOptions) {
-    this.#options = options;
-  }
-
-  /** Resolves at once while there is room. */
-  async add(episodeFolder: string): Promise<void> {
-    const work = this.#finish(episodeFolder);
-    this.#open.add(work);
-    void work.finally(() => this.#open.delete(work));
-    if (this.#open.size > largestBacklog) await Promise.race(this.#open);
-  }
-
-  async settled(): Promise<void> {
-    while (this.#open.size > 0) await Promise.all(this.#open);
-  }
-
-  async #finish(episodeFolder: string): Promise<void> {
-    try {
-      await this.#options.bulk.run('finishRecordings', { episodeFolder });
-    } catch (error) {
-      // The scratch stays whole: it is put in order when it is first opened.
-      this.#options.logger.warn('a recording waits to be put in order', {
-        episodeFolder,
-        error: messageOf(error),
-      });
-    }
-  }
 }

@@ -19,25 +19,11 @@ import {
 } from './recording-format.ts';
 import { encodePicture, pictureOf } from './tensor-image.ts';
 
-/** By file system and folder: who opens a recording and who has just made it would else move the same files. */
-const turns = new WeakMap<FileSystemPort, Map<string, Promise<unknown>>>();
-
-/** Every recording of the episode that was kept and is still scratch, in the order of the attempts; one caller at a time. */
+/**
+ * Every recording of the episode that was kept and is still scratch, in the order of the attempts. Two at once would move
+ * the same files: only the engine's `Recordings` asks for it, one turn per episode.
+ */
 export async function finishRecordings(fileSystem: FileSystemPort, episodeFolder: string): Promise<number> {
-  const folders = turns.get(fileSystem) ?? new Map<string, Promise<unknown>>();
-  turns.set(fileSystem, folders);
-  const before = folders.get(episodeFolder) ?? Promise.resolve();
-  const finishing = before.then(() => finishAll(fileSystem, episodeFolder));
-  const turn = finishing.catch(() => undefined);
-  folders.set(episodeFolder, turn);
-  try {
-    return await finishing;
-  } finally {
-    if (folders.get(episodeFolder) === turn) folders.delete(episodeFolder);
-  }
-}
-
-async function finishAll(fileSystem: FileSystemPort, episodeFolder: string): Promise<number> {
   const entries = await fileSystem.listFolder(episodeFolder);
   const scratches = entries
     .flatMap(({ name, isFolder }) => {

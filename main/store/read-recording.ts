@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StudioError } from '../base/errors.ts';
 import { sha256 } from '../base/stable-hash.ts';
 import type { RecordedFiring, RecordedStep } from '../contract/replay.ts';
-import { finishRecordings, readHeader } from './finish-recording.ts';
+import { readHeader } from './finish-recording.ts';
 import { indexLogSlice, type LogIndexState } from './log-index.ts';
 import { LogReader } from './log-reader.ts';
 import type { FileSystemPort } from './ports.ts';
@@ -37,7 +37,7 @@ export interface OpenRecording {
   readonly index: LogIndexState;
 }
 
-/** `not_found` when nothing of the episode was kept. */
+/** `not_found` when nothing of the episode was kept and put in order. */
 export async function openRecording(
   fileSystem: FileSystemPort,
   place: RecordingPlace,
@@ -59,7 +59,6 @@ interface FoundRecording {
 
 async function locate(fileSystem: FileSystemPort, place: RecordingPlace): Promise<FoundRecording> {
   const { episodeFolder, attempt, indexRoot } = place;
-  if (indexRoot === undefined) await finishRecordings(fileSystem, episodeFolder);
   const latest = (await readHeader(fileSystem, episodeFolder)) ?? null;
   const isLatest = attempt === undefined || latest?.attempt === attempt;
   const folder = isLatest ? episodeFolder : attemptFolder(episodeFolder, attempt);

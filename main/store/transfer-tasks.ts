@@ -8,7 +8,6 @@ import { summarise } from '../stats/aggregate.ts';
 import { episodeRows } from './episode-rows.ts';
 import type { ExportContext } from './export-rows.ts';
 import { exportParquet } from './export-parquet.ts';
-import { finishRecordings } from './finish-recording.ts';
 import { importedRunOf, parseLooseJson, type ImportedRun } from './import-episodes.ts';
 import { unpackBundle, type BundleRequest } from './import-bundle.ts';
 import { runDocument, type RunTextFormat } from './run-document.ts';
@@ -62,7 +61,7 @@ export const transferTasks: Performers<TransferTasks> = {
       format === 'parquet' ? [exportParquet(context, rows)] : runDocument(context, rows, format),
     );
   },
-  exportBundle: (runs, { folder, target }) => writeBundle(runs, folder, target),
+  exportBundle: (_runs, { folder, target }) => writeBundle(folder, target),
   async readImport(_runs, { path }) {
     return readImport(path);
   },
@@ -129,11 +128,8 @@ async function writeNew(
   return (await stat(target)).size;
 }
 
-/** Recordings are put in order first; what is only scratch or derived stays behind. */
-async function writeBundle({ fileSystem }: RunReader, folder: string, target: string): Promise<number> {
-  const episodes = join(folder, runFiles.episodes);
-  for (const { name, isFolder } of await fileSystem.listFolder(episodes))
-    if (isFolder) await finishRecordings(fileSystem, join(episodes, name));
+/** What is only scratch or derived stays behind. */
+async function writeBundle(folder: string, target: string): Promise<number> {
   const temporary = `${target}.part`;
   await rm(temporary, { force: true });
   try {
