@@ -6,9 +6,11 @@ import { createRandom, deriveSeed } from '../base/random.ts';
 import { EnvWorkerPool } from './env-worker-pool.ts';
 import { createFakeJournal, planOf } from './testing/fake-journal.ts';
 import { createFakeReplicas, type Behaviour } from './testing/fake-replicas.ts';
+import { BatchModel } from './testing/models/batch-model.ts';
 import { explore } from './testing/models/explore.ts';
 import { GuardModel } from './testing/models/guard-model.ts';
 import { PoolModel } from './testing/models/pool-model.ts';
+import { checkSameFuture } from './testing/models/same-future.ts';
 import { verdictOfEpisode } from './testing/simulation/toy-world.ts';
 import { simulateWorkspace } from './testing/simulation/workspace-world.ts';
 
@@ -59,7 +61,7 @@ describe('exhaustive models', () => {
     };
     const found = await explore(() => new PoolModel(options));
     expect(found).toMatchObject({ violations: [], isComplete: true });
-    expect(found.states).toBeGreaterThan(500);
+    expect(found.states).toBeGreaterThan(300);
   });
 
   it('leaving states out that were seen changes no verdict', async () => {
@@ -81,6 +83,57 @@ describe('exhaustive models', () => {
       true,
       pruned.longestPath,
     ]);
+  });
+
+  it.each([
+    [
+      'a pool with deaths, failing commits and a cancel',
+      () =>
+        new PoolModel({
+          slots: 2,
+          episodes: 1,
+          attempts: 2,
+          outcomes: ['die', 'error'],
+          canStop: false,
+          canCancel: true,
+          failures: 1,
+        }),
+    ],
+    [
+      'a batch queue with a fault and a closing',
+      () =>
+        new BatchModel({
+          policy: { flushPolicy: 'rendezvous', flushTimeoutMs: 50, maxBatch: 256 },
+          callers: 2,
+          samples: 1,
+          faults: 1,
+          canLeave: false,
+          canClose: true,
+        }),
+    ],
+    ['guard and queue', () => new GuardModel({ runs: 2, canPlay: true, canUnqueue: true, failures: 0 })],
+  ])('states that are taken for one have the same future: %s', async (_model, create) => {
+    const { differences, compared } = await checkSameFuture(create);
+    expect(differences).toEqual([]);
+    expect(compared).toBeGreaterThan(100);
+  });
+
+  it('a state that is told by too little is noticed', async () => {
+    const create = (): PoolModel => {
+      const model = new PoolModel({
+        slots: 2,
+        episodes: 1,
+        attempts: 2,
+        outcomes: ['die'],
+        canStop: false,
+        canCancel: false,
+        failures: 0,
+      });
+      const whole = model.fingerprint.bind(model);
+      return Object.assign(model, { fingerprint: () => whole().replaceAll(/ died| timeout/g, '') });
+    };
+    const { differences } = await checkSameFuture(create);
+    expect(differences).not.toEqual([]);
   });
 
   it('guard and queue let every run begin once, in turn, whoever plays, leaves or fails to write', async () => {

@@ -1,10 +1,12 @@
 // The real batch queue with three callers: every order of arrivals, answers, refusals, deaths, hangs, leavings, deferred
-// looks and the closing.
+// looks and the closing. States that differ only in which of several like callers did what are one.
 import { StudioError } from '../../../base/errors.ts';
 import { BatchQueue, type Values } from '../../../inference/batch-queue.ts';
 import type { FlushPolicy } from '../../../inference/flush-rule.ts';
+import { BatchShadow, type CallEnd } from './batch-shadow.ts';
 import type { Choice, Model } from './explore.ts';
 import { ChoiceClock, OpenCalls } from './ports.ts';
+import { renamings } from './renamings.ts';
 
 export interface BatchModelOptions {
   readonly policy: FlushPolicy;
@@ -18,6 +20,7 @@ export interface BatchModelOptions {
 }
 
 interface Caller {
+  readonly at: number;
   readonly name: string;
   submitted: number;
   isWaiting: boolean;
@@ -35,8 +38,8 @@ export class BatchModel implements Model {
   readonly #deferred: (() => void)[] = [];
   readonly #wrong: string[] = [];
   readonly #settled = new Map<number, number>();
-  /** What became of the calls since the backend was last idle: it decides how failures are taken. */
-  #since = '';
+  readonly #shadow = new BatchShadow();
+  readonly #renamings: readonly (readonly number[])[];
   #isWarm = false;
   #faultsLeft: number;
   #underWay: readonly number[] = [];
@@ -46,7 +49,10 @@ export class BatchModel implements Model {
   constructor(options: BatchModelOptions) {
     this.#options = options;
     this.#faultsLeft = options.faults;
+    // The one that may leave is not like the others.
+    this.#renamings = renamings(options.callers, options.canLeave ? 1 : 0);
     this.#callers = Array.from({ length: options.callers }, (_item, at) => ({
+      at,
       name: `c${at}`,
       submitted: 0,
       isWaiting: false,
@@ -85,18 +91,36 @@ export class BatchModel implements Model {
     ];
   }
 
+  /** The least of those under all renamings of callers that are alike. */
   fingerprint(): string {
+    let least: string | undefined;
+    for (const renaming of this.#renamings) {
+      const named = this.#fingerprintAs(renaming);
+      if (least === undefined || named < least) least = named;
+    }
+    return least ?? '';
+  }
+
+  #fingerprintAs(renaming: readonly number[]): string {
     const { waiting, callers } = this.#queue.view();
+    const rename = (id: number): number => 10 * (renaming[Math.floor(id / 10)] ?? 0) + (id % 10);
+    const nowMs = this.#clock.monotonic();
+    const { flushTimeoutMs } = this.#options.policy;
     return JSON.stringify([
-      this.#callers.map(({ submitted, isWaiting, isGone }) => [submitted, isWaiting, isGone]),
+      this.#callers
+        .map(({ at, submitted, isWaiting, isGone }) => [renaming[at], submitted, isWaiting, isGone])
+        .sort((one, other) => Number(one[0]) - Number(other[0])),
       waiting,
       callers,
-      [...this.#order],
-      this.#calls.labels(),
+      // An arrival that is older than every deadline of the flush is as old as any other.
+      [...this.#order].map(([id, sinceMs]) => [rename(id), Math.min(nowMs - sinceMs, 4 * flushTimeoutMs)]),
+      this.#underWay.map(rename),
+      this.#calls.labels().replaceAll(/\d+/g, (id) => String(rename(Number(id)))),
       this.#clock.fingerprint(),
       this.#deferred.length,
       this.#queue.isBusy,
-      this.#since,
+      this.#shadow.parts.map((part) => part.map(rename)),
+      this.#shadow.losses,
       this.#isWarm,
       this.#faultsLeft,
       this.#needsReset,
@@ -122,13 +146,13 @@ export class BatchModel implements Model {
     return wrong;
   }
 
-  /** Ids that wait, in the order of their arrival. */
-  readonly #order = new Set<number>();
+  /** Ids that wait, in the order of their arrival, and since when. */
+  readonly #order = new Map<number, number>();
 
   #submit(caller: Caller, at: number): void {
     const id = 10 * at + caller.submitted++;
     caller.isWaiting = true;
-    this.#order.add(id);
+    this.#order.set(id, this.#clock.monotonic());
     const settle = (): void => {
       this.#order.delete(id);
       const times = (this.#settled.get(id) ?? 0) + 1;
@@ -161,21 +185,23 @@ export class BatchModel implements Model {
     if (ids.length > this.#options.policy.maxBatch) this.#wrong.push(`a batch of ${ids.length}`);
     for (const id of ids)
       if (this.#settled.has(id)) this.#wrong.push(`${id} is in a batch after it had settled`);
+    const expected = this.#shadow.next(ids, (id) => this.#settled.has(id));
+    if (expected !== ids.join()) this.#wrong.push(`a call of ${ids.join()}, where ${expected} was due`);
     for (const id of ids) this.#order.delete(id);
     this.#underWay = ids;
     return new Promise((resolve, reject) => {
-      const over = (what: string): void => {
+      const over = (end: CallEnd): void => {
         call[Symbol.dispose]();
         this.#underWay = [];
-        this.#isWarm = what === 'ok' || (this.#isWarm && what !== 'dies' && what !== 'hangs');
-        this.#since = this.#queue.isBusy ? `${this.#since} ${ids.join('+')} ${what}` : '';
-        queueMicrotask(() => this.#forgetIfIdle());
+        this.#isWarm = end === 'ok' || (this.#isWarm && end !== 'dies' && end !== 'hangs');
+        this.#shadow.ended(end);
+        this.#forgetOnceIdle();
       };
       const isPossible = (): boolean => this.#faultsLeft > 0;
-      const fault = (what: string, act: () => void) => ({
-        name: ` ${what}`,
+      const fault = (end: CallEnd, act: () => void) => ({
+        name: ` ${end}`,
         isPossible,
-        act: () => (this.#faultsLeft--, over(what), act()),
+        act: () => (this.#faultsLeft--, over(end), act()),
       });
       const call = this.#calls.open(`call ${ids.join('+')}`, [
         { name: ' ok', act: () => (over('ok'), resolve(ids.map((id) => ({ id })))) },
@@ -194,9 +220,9 @@ export class BatchModel implements Model {
   }
 
   /** Once the backend is idle, what was before decides nothing any more. */
-  #forgetIfIdle(): void {
+  #forgetOnceIdle(): void {
     setImmediate(() => {
-      if (!this.#queue.isBusy) this.#since = '';
+      if (!this.#queue.isBusy) this.#shadow.forget();
     });
   }
 

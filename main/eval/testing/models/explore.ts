@@ -70,8 +70,7 @@ export async function explore(create: () => Model, options: ExploreOptions = {})
     return { path, labels, choices: choices.map(({ label }) => label), next: 0 };
   };
 
-  let model = create();
-  await turn();
+  let model = await play(create, []);
   let here = arrive(model, [], []);
   if (here) branches.push(here);
   while (branches.length > 0 && states < mostStates && violations.length < 5) {
@@ -84,9 +83,7 @@ export async function explore(create: () => Model, options: ExploreOptions = {})
       continue;
     }
     if (here !== branch) {
-      model = create();
-      await turn();
-      for (const position of branch.path) await take(model, position);
+      model = await play(create, branch.path);
     }
     const position = branch.next++;
     const label = branch.choices[position] ?? '';
@@ -96,6 +93,14 @@ export async function explore(create: () => Model, options: ExploreOptions = {})
     if (here) branches.push(here);
   }
   return { states, transitions, ends, longestPath, violations, isComplete: branches.length === 0 };
+}
+
+/** A model that has come this way. */
+export async function play(create: () => Model, path: readonly number[]): Promise<Model> {
+  const model = create();
+  await turn();
+  for (const position of path) await take(model, position);
+  return model;
 }
 
 async function take(model: Model, position: number): Promise<void> {

@@ -1,5 +1,5 @@
 // The real pool with two slots, three episodes and two attempts: every order of starts, answers, deaths, deadlines,
-// commits, kills, a stop and a cancel.
+// commits, kills, a stop and a cancel. States that differ only in which slot is which are one.
 import { StudioError } from '../../../base/errors.ts';
 import type { ReplicaDeath, ReplicaSet } from '../../../nodeset/ports.ts';
 import { attemptRow, episodeError, failure } from '../../attempt-row.ts';
@@ -8,6 +8,7 @@ import type { EpisodeRequest } from '../../ports.ts';
 import { createFakeJournal, planOf, type FakeJournal } from '../fake-journal.ts';
 import type { Choice, Model } from './explore.ts';
 import { ChoiceClock, OpenCalls } from './ports.ts';
+import { renamings } from './renamings.ts';
 
 export interface PoolModelOptions {
   readonly slots: number;
@@ -23,6 +24,8 @@ export interface PoolModelOptions {
 
 /** So long a kill is waited for before the slot goes on without it. */
 const killWaitMs = 5000;
+/** `start 0`, `kill 0 unwaited`, `close 0`, `run 2.1@0`, `commit 2.1@0 died`. */
+const slotInLabel = /(?<=start |kill |close |@)\d+/;
 const limits = { resetMs: 2000, episodeMs: () => 10_000, defaultStepBudget: 10 };
 
 export class PoolModel implements Model {
@@ -50,17 +53,21 @@ export class PoolModel implements Model {
     };
     this.#journal = createFakeJournal({
       beforeAppend: (row) =>
-        this.#calls.call(`commit ${row.ordinal}.${row.attempt}`, () => undefined, {
-          ...failing,
-          error: new StudioError('disk_full', 'no space is left'),
-        }),
+        this.#calls.call(
+          `commit ${row.ordinal}.${row.attempt}@${row.worker} ${row.status}`,
+          () => undefined,
+          {
+            ...failing,
+            error: new StudioError('disk_full', 'no space is left'),
+          },
+        ),
     });
     this.#pool = new EnvWorkerPool({
       workerCount: options.slots,
       episodes: planOf(options.episodes),
       source: {
-        start: (slot) =>
-          this.#calls.call(`start ${slot}`, () => this.#replica(slot), {
+        start: (slot, signal) =>
+          this.#calls.call(`start ${slot}`, () => this.#replica(slot, signal?.aborted ?? false), {
             ...failing,
             error: new StudioError('spawn_failed', 'no memory'),
           }),
@@ -100,10 +107,20 @@ export class PoolModel implements Model {
     return [...calls, ...(isTimeLeft ? this.#clock.choices() : []), ...user];
   }
 
+  /** The least of those under all orders of the slots. */
   fingerprint(): string {
+    const named = renamings(this.#options.slots).map((renaming) => this.#fingerprintAs(renaming));
+    return named.reduce((least, other) => (other < least ? other : least));
+  }
+
+  #fingerprintAs(renaming: readonly number[]): string {
+    const rename = (slot: number): number => renaming[slot] ?? slot;
+    const inOrder = <Row extends readonly unknown[]>(rows: readonly Row[]): Row[] =>
+      rows.toSorted((one, other) => Number(one[0]) - Number(other[0]));
     const slots = this.#pool
       .workers()
       .map(({ worker, phase, ordinal, attempt, deaths }) => [
+        rename(worker),
         phase,
         ordinal,
         attempt,
@@ -112,16 +129,27 @@ export class PoolModel implements Model {
     const { rows } = this.#journal;
     // The order of retries is that of the queue; which slot wrote a row changes nothing any more.
     const retried = rows.filter(({ final }) => !final).map(({ ordinal, attempt }) => [ordinal, attempt]);
+    const labels = this.#calls
+      .labels()
+      .split(',')
+      .map((label) => label.replace(slotInLabel, (slot) => String(rename(Number(slot)))))
+      .sort();
     return JSON.stringify([
-      slots,
+      inOrder(slots),
       retried,
       rows.flatMap(({ final, ordinal }) => (final ? [ordinal] : [])).sort((a, b) => a - b),
-      this.#calls.labels(),
+      labels,
       this.#clock.fingerprint(),
       this.#stopped,
       this.#failuresLeft,
-      this.#end,
-      [...this.#alive].map((each) => [each.slot, this.#clock.monotonic() - each.killedMs < killWaitMs]),
+      // Why it was paused depends on what came first, and decides nothing.
+      this.#end !== null && this.#end !== 'failed' ? this.#end.kind : this.#end,
+      inOrder(
+        [...this.#alive].map(({ slot, killedMs }) => [
+          rename(slot),
+          this.#clock.monotonic() - killedMs < killWaitMs,
+        ]),
+      ),
     ]);
   }
 
@@ -145,7 +173,8 @@ export class PoolModel implements Model {
     return wrong;
   }
 
-  #replica(slot: number): ReplicaSet {
+  /** `isLate`: nobody wants it any more; its end is not waited for. */
+  #replica(slot: number, isLate: boolean): ReplicaSet {
     const { promise: death, resolve: die } = Promise.withResolvers<ReplicaDeath>();
     let isEnded = false;
     const me = { slot, killedMs: Number.POSITIVE_INFINITY };
@@ -171,7 +200,7 @@ export class PoolModel implements Model {
         endExecution: () => undefined,
         kill: () => {
           me.killedMs = Math.min(me.killedMs, this.#clock.monotonic());
-          return this.#calls.call(`kill ${slot}`, () => gone('SIGKILL', true));
+          return this.#calls.call(`kill ${slot}${isLate ? ' unwaited' : ''}`, () => gone('SIGKILL', true));
         },
         rssBytes: () => null,
         [Symbol.asyncDispose]: () => this.#calls.call(`close ${slot}`, () => gone('SIGTERM', true)),
