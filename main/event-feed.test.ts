@@ -64,3 +64,17 @@ it('answers what came after a number, nothing when nothing did, and null when me
   expect(feed.since(499)).toBeNull();
   expect(feed.since(9999)).toBeNull();
 });
+
+it('keeps no more rows than a client that was away for a moment needs', async () => {
+  const clock = createFakeClock();
+  using feed = new EventFeed(clock);
+  for (let index = 0; index < 200; index++) {
+    feed.publish('run.episodes', {
+      runId: 'r',
+      rows: Array.from({ length: 100 }, (_item, at) => row(at, 'completed')),
+    });
+    await clock.advance(100);
+  }
+  expect(feed.since(150)?.map((message) => message.sequence)).toHaveLength(50);
+  expect(feed.since(149)).toBeNull();
+});

@@ -6,6 +6,8 @@ import type { Clock } from './base/clock.ts';
 
 const flushEveryMs = 100;
 const keptMessages = 1000;
+/** Of all kept messages together: quick episodes would make a thousand messages of tens of thousands of rows. */
+const keptRows = 5000;
 const maxRowsPerMessage = 2000;
 
 export class EventFeed implements Disposable {
@@ -14,6 +16,7 @@ export class EventFeed implements Disposable {
   readonly #redact: <Value>(value: Value) => Value;
   readonly #listeners = new Set<(message: EventMessage) => void>();
   readonly #kept: EventMessage[] = [];
+  #keptRows = 0;
   readonly #waiting = new Map<string, { readonly name: EventName; readonly payload: unknown }>();
   readonly #rows = new Map<string, Map<number, EpisodeRow>>();
   #sequence = 0;
@@ -81,9 +84,17 @@ export class EventFeed implements Disposable {
 
   #send(name: EventName, payload: unknown): void {
     const message = { sequence: ++this.#sequence, name, payload: this.#redact(payload) } as EventMessage;
-    this.#kept.push(message);
-    if (this.#kept.length > keptMessages) this.#kept.shift();
+    this.#keep(message);
     for (const listener of this.#listeners) listener(message);
+  }
+
+  #keep(message: EventMessage): void {
+    this.#kept.push(message);
+    this.#keptRows += rowsIn(message);
+    while (this.#kept.length > keptMessages || this.#keptRows > keptRows) {
+      const oldest = this.#kept.shift();
+      if (oldest) this.#keptRows -= rowsIn(oldest);
+    }
   }
 
   #sendRows(runId: string, changed: readonly EpisodeRow[]): void {
@@ -91,4 +102,8 @@ export class EventFeed implements Disposable {
       this.#send('run.episodes', { runId, rows: changed.slice(from, from + maxRowsPerMessage) });
     }
   }
+}
+
+function rowsIn(message: EventMessage): number {
+  return message.name === 'run.episodes' ? message.payload.rows.length : 0;
 }
