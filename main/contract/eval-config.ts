@@ -49,6 +49,15 @@ export const evalConfig = z.strictObject({
     .max(256)
     .default(1)
     .describe('Environment processes that work at once'),
+  envsPerProcess: z
+    .number()
+    .int()
+    .min(1)
+    .max(256)
+    .default(1)
+    .describe(
+      'Python environments that share a process: faster, but one that dies or hangs restarts the episodes of the others in it',
+    ),
   spawner: spawnPlace
     .optional()
     .describe('Where environment processes run; default: the nodeset, then Settings'),

@@ -129,6 +129,8 @@ export const nodesetManifest = z.object({
   startupTimeoutSec: z.number().positive().default(1800),
   expectedRamMb: z.number().nullish(),
   expectedVramMb: z.number().nullish(),
+  /** Whether several of its environments may share a process; null = it does not say, the user decides. */
+  sharesProcess: z.boolean().nullish(),
   /** Deadlines the nodeset declares for itself, seconds: reset, step, call, firstCall. */
   deadlinesSec: z.record(z.string(), z.number()).default({}),
 });

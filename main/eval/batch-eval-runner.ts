@@ -190,6 +190,7 @@ export class BatchEvalRunner {
       onStage: (stage) => this.#onStage(stage),
       logFolder: `${this.handle.folder}/logs`,
       place: this.handle.record.config.spawner,
+      envsPerProcess: this.handle.record.config.envsPerProcess,
       ...(batching ? { batching } : {}),
     });
   }

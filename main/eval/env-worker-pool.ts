@@ -48,7 +48,7 @@ type PoolState =
   | { readonly kind: 'cancelled' };
 
 export class EnvWorkerPool implements Disposable {
-  readonly counters: PoolCounters = { lateAnswers: 0, replacements: 0 };
+  readonly counters: PoolCounters = { lateAnswers: 0, replacements: 0, displaced: 0 };
   readonly #options: PoolOptions;
   readonly #context: SlotContext;
   readonly #slots: readonly WorkerSlot[];

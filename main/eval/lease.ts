@@ -40,6 +40,8 @@ export interface LeaseInput {
 type Phase = WorkerView['phase'];
 
 const lastFiringMs = 1000;
+/** Less than this is not worth moving a deadline for. */
+const leastMoveMs = 20;
 
 const unknownIdentity: EpisodeIdentity = { episodeId: null, sceneId: null, instruction: null };
 
@@ -51,9 +53,11 @@ export class Lease {
   readonly #startedAtMs: number;
   readonly #startedMs: number;
   readonly #abort = new AbortController();
-  readonly #deadline: MovableDeadline;
+  #deadline: MovableDeadline;
   readonly #conclude: (conclusion: Conclusion) => void;
   #limitMs: number;
+  /** Of the time it waited for process mates, what its deadline has been moved by already. */
+  #grantedMs: number;
   #phase: Phase = 'reset';
   #phaseSinceMs: number;
   #step = 0;
@@ -74,9 +78,8 @@ export class Lease {
     this.#startedMs = input.clock.monotonic();
     this.#phaseSinceMs = input.clock.now();
     this.#limitMs = input.limits.resetMs;
-    this.#deadline = input.watch.deadline(this.#limitMs, () =>
-      this.#finish({ kind: 'timeout', limitMs: this.#limitMs }),
-    );
+    this.#grantedMs = this.#waitedForMatesMs();
+    this.#deadline = input.watch.deadline(this.#limitMs, () => this.#onDue());
     this.#worked = this.#work();
   }
 
@@ -170,8 +173,21 @@ export class Lease {
     if (phase === 'step' && stepBudget !== null && this.#stepBudget === null) {
       this.#stepBudget = stepBudget;
       this.#limitMs = this.#input.limits.episodeMs(stepBudget);
+      this.#grantedMs = this.#waitedForMatesMs();
       this.#deadline.rearm(this.#limitMs);
     }
+  }
+
+  /** Time spent waiting behind another environment of the same process is not this one's. */
+  #onDue(): void {
+    const owedMs = this.#waitedForMatesMs() - this.#grantedMs;
+    if (owedMs < leastMoveMs) return this.#finish({ kind: 'timeout', limitMs: this.#limitMs });
+    this.#grantedMs += owedMs;
+    this.#deadline = this.#input.watch.deadline(owedMs, () => this.#onDue());
+  }
+
+  #waitedForMatesMs(): number {
+    return this.#input.replicas.waitedForMatesMs?.() ?? 0;
   }
 
   #answer(attempt: EpisodeAttempt): void {

@@ -14,6 +14,8 @@ export interface PoolCounters {
   lateAnswers: number;
   /** Replica sets started in place of another one. */
   replacements: number;
+  /** Attempts begun anew because another environment ended the process they shared. */
+  displaced: number;
 }
 
 export interface SlotContext {

@@ -15,6 +15,8 @@ import { afterDeath, afterFinishedEpisode, healthy } from './slot-health.ts';
 /** How long the facts of a death (exit code, signal, last lines) are waited for once a call reported it. */
 const deathFactsMs = 1_000;
 
+type Ending = Exclude<Conclusion, { kind: 'cancelled' }>;
+
 interface Ended {
   readonly lease: Lease;
   /** The runner's own answer, which knows what became of the recording. */
@@ -116,7 +118,9 @@ export class WorkerSlot {
   /** A living replica set, or false when there will be none. */
   async #ready(): Promise<boolean> {
     while (this.#state.kind === 'idle' && this.#death) {
-      const pauseMs = this.#countDeath(`${this.#death.instance} ended between episodes`);
+      const pauseMs = this.#death.byMate
+        ? 0
+        : this.#countDeath(`${this.#death.instance} ended between episodes`);
       await this.#replace(this.#state.replicas, 'kill', pauseMs);
     }
     return this.#state.kind === 'idle';
@@ -142,8 +146,25 @@ export class WorkerSlot {
       await this.#end(replicas, 'kill');
       return;
     }
-    const row = await this.#rowOf(lease, conclusion, replicas);
+    const death = await this.#deathIn(conclusion, replicas);
+    if (death?.byMate) return await this.#repeat(lease, replicas);
+    const row = rowOf(lease, conclusion, death);
     await this.#settle(row, { lease, hasAnswered: conclusion.kind === 'answer' }, replicas);
+  }
+
+  /** Another environment ended the process they share: no attempt is used up, and nothing counts against the slot. */
+  async #repeat(lease: Lease, replicas: ReplicaSet): Promise<void> {
+    const { counters, logger, queue } = this.#context;
+    this.#enter({ kind: 'replacing' });
+    counters.displaced++;
+    logger.info('an episode is repeated: its process ended by another one in it', {
+      worker: this.index,
+      ordinal: lease.episode.ordinal,
+    });
+    await killReplicas(replicas, this.#context);
+    await lease.recordingOnceEnded();
+    queue.retry(lease.episode);
+    await this.#replace(null, 'kill', 0);
   }
 
   /** Makes the row durable while a spoilt replica set is killed; then the slot is idle again, replaced or down. */
@@ -184,36 +205,15 @@ export class WorkerSlot {
     else queue.finish(episode);
   }
 
-  async #rowOf(
-    lease: Lease,
-    conclusion: Exclude<Conclusion, { kind: 'cancelled' }>,
-    replicas: ReplicaSet,
-  ): Promise<EpisodeAttempt> {
-    const facts = lease.facts();
-    const scope = { phase: lease.phase, step: lease.step };
-    switch (conclusion.kind) {
-      case 'died':
-        return attemptRow(facts, failure('died', deathError(conclusion.death, scope)));
-      case 'timeout': {
-        const what = lease.phase === 'reset' ? 'choosing and resetting the episode' : 'the episode';
-        const message = `${what} took longer than ${conclusion.limitMs / 1000} s (${lease.phase}, step ${lease.step})`;
-        return attemptRow(facts, failure('timeout', { code: 'timeout', message, scope, details: {} }));
-      }
-      case 'answer':
-        if (!reportsDeath(conclusion.attempt)) return conclusion.attempt;
-        return this.#withDeathFacts(conclusion.attempt, replicas);
-    }
-  }
-
-  /** A call reported the death before the process was seen to end: adds how it ended. */
-  async #withDeathFacts(attempt: EpisodeAttempt, replicas: ReplicaSet): Promise<EpisodeAttempt> {
+  /** A call may report the death before the process is seen to end: how it ended is waited for. */
+  async #deathIn(conclusion: Ending, replicas: ReplicaSet): Promise<ReplicaDeath | null> {
+    if (conclusion.kind === 'died') return conclusion.death;
+    if (conclusion.kind === 'timeout' || !lostItsProcess(conclusion.attempt, replicas)) return null;
     const stopWaiting = new AbortController();
-    const waited = sleep(this.#context.clock, deathFactsMs, stopWaiting.signal).catch(() => undefined);
+    const waited = sleep(this.#context.clock, deathFactsMs, stopWaiting.signal).catch(() => null);
     const death = await Promise.race([replicas.death, waited]);
     stopWaiting.abort();
-    if (!death || death.expected) return attempt;
-    const scope = attempt.error?.scope ?? {};
-    return { ...attempt, error: { ...deathError(death, scope), details: attempt.error?.details ?? {} } };
+    return death ?? null;
   }
 
   #onDeath(replicas: ReplicaSet, death: ReplicaDeath): void {
@@ -283,7 +283,37 @@ export class WorkerSlot {
   }
 }
 
+function rowOf(lease: Lease, conclusion: Ending, death: ReplicaDeath | null): EpisodeAttempt {
+  const facts = lease.facts();
+  const scope = { phase: lease.phase, step: lease.step };
+  switch (conclusion.kind) {
+    case 'died':
+      return attemptRow(facts, failure('died', deathError(conclusion.death, scope)));
+    case 'timeout': {
+      const what = lease.phase === 'reset' ? 'choosing and resetting the episode' : 'the episode';
+      const message = `${what} took longer than ${conclusion.limitMs / 1000} s (${lease.phase}, step ${lease.step})`;
+      return attemptRow(facts, failure('timeout', { code: 'timeout', message, scope, details: {} }));
+    }
+    case 'answer':
+      return death && !death.expected && reportsDeath(conclusion.attempt)
+        ? withDeathFacts(conclusion.attempt, death)
+        : conclusion.attempt;
+  }
+}
+
+/** Adds how it ended. */
+function withDeathFacts(attempt: EpisodeAttempt, death: ReplicaDeath): EpisodeAttempt {
+  const scope = attempt.error?.scope ?? {};
+  return { ...attempt, error: { ...deathError(death, scope), details: attempt.error?.details ?? {} } };
+}
+
 /** The process ended, as seen by a call into it; a typed `fatal` comes from a process that still lives. */
 function reportsDeath({ status, error }: EpisodeAttempt): boolean {
   return status === 'died' && (error?.code === 'process_died' || error?.code === 'connection_closed');
+}
+
+/** In a shared process also where the end came in the guise of a connection that made no sense any more. */
+function lostItsProcess(attempt: EpisodeAttempt, replicas: ReplicaSet): boolean {
+  if (reportsDeath(attempt)) return true;
+  return replicas.waitedForMatesMs !== undefined && attempt.error?.code === 'protocol_error';
 }

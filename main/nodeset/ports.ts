@@ -58,6 +58,8 @@ export interface ReplicaDeath {
   readonly stderrTail: readonly string[];
   /** True when we ended it ourselves. */
   readonly expected: boolean;
+  /** The process was shared, and it ended by the doing of another worker's environment. */
+  readonly byMate?: boolean;
 }
 
 /**
@@ -79,6 +81,8 @@ export interface ReplicaSet extends AsyncDisposable {
   /** Kills at once and resolves when the processes are gone. */
   kill(): Promise<void>;
   rssBytes(): number | null;
+  /** Where processes are shared: how long this worker's calls have waited behind those of others, so far. */
+  readonly waitedForMatesMs?: (() => number) | undefined;
 }
 
 export interface GraphSession extends AsyncDisposable {
@@ -140,6 +144,8 @@ export interface EnsureOptions {
   readonly logFolder?: string;
   /** Where processes per worker run, whatever the nodesets and Settings say. */
   readonly place?: SpawnPlace | undefined;
+  /** So many workers share one process of a Python nodeset, where it runs on this machine. Default: 1. */
+  readonly envsPerProcess?: number | undefined;
 }
 
 export interface NodesetRegistry extends AsyncDisposable {

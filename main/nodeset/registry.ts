@@ -234,7 +234,7 @@ class WorkspaceRegistry implements NodesetRegistry {
   }
 
   async #open(versions: readonly NodesetVersion[], options: EnsureOptions): Promise<GraphSession> {
-    const { replicaCount, signal, batching, onStage, logFolder, place } = options;
+    const { replicaCount, signal, batching, onStage, logFolder, place, envsPerProcess } = options;
     const { builtins } = this.#options;
     const onReplicas = (replicas: readonly ReplicaNodeset[], change: 'started' | 'ended'): void => {
       for (const replica of replicas) this.#known.get(replica.manifest.name)?.trackReplica(replica, change);
@@ -250,6 +250,7 @@ class WorkspaceRegistry implements NodesetRegistry {
         onStage,
         logFolder,
         place,
+        envsPerProcess,
         onReplicas,
       };
       const session = await NodesetSession.open(opening, { replicaCount, signal: stop });

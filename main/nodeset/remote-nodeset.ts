@@ -18,6 +18,8 @@ import { evalMetadataFromWire, manifestFromWire } from './wire-form.ts';
 
 export interface HostStart {
   readonly instance: string;
+  /** Of the process; default: the instance. */
+  readonly processLabel?: string | undefined;
   readonly command: HostCommand;
   readonly spawner: Spawner;
   readonly placement?: HostPlacement | undefined;
@@ -31,6 +33,8 @@ export interface HostStart {
   readonly signal?: AbortSignal | undefined;
   readonly logFolder?: string | undefined;
   readonly logSink?: LogSink | undefined;
+  /** Gives a part of a process that is shared, which it may start with `launch`. */
+  readonly share?: ((launch: () => Promise<HostProcess>) => Promise<HostProcess>) | undefined;
 }
 
 export interface StartedHost {
@@ -43,7 +47,7 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
   const { stages, clock, instance } = start;
   const deadlineMs = clock.monotonic() + start.readyMs;
   stages.report('starting');
-  const host = await launch(start);
+  const host = await (start.share ? start.share(() => launch(start)) : launch(start));
   const link = new ProcessLink({ instance, host, clock, engineMethods: start.engineMethods });
   const ask = (method: string, params: unknown = {}): Promise<unknown> => {
     const timeoutMs = Math.max(1, deadlineMs - clock.monotonic());
@@ -62,7 +66,7 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
     }
     return { link, manifest };
   } catch (error) {
-    await host.kill();
+    await endFailedStart(host, start, toStudioError(error));
     const logTail = host.process.stderrTail(20);
     const failure = await explained(start, startFailure(start, error, logTail));
     stages.report('failed', { message: failure.message, logTail });
@@ -72,14 +76,20 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
   }
 }
 
+/** Those who share its process go on, unless it hangs or says that it cannot. */
+async function endFailedStart(host: HostProcess, { share }: HostStart, error: StudioError): Promise<void> {
+  if (share && error.code !== 'timeout' && error.code !== 'fatal') await host.stop();
+  else await host.kill();
+}
+
 async function launch(start: HostStart): Promise<HostProcess> {
-  const { command, spawner, placement, instance, stages, handshakeMs, signal, logFolder, logSink } = start;
+  const { command, spawner, placement, stages, handshakeMs, signal, logFolder, logSink } = start;
   try {
     const { explain: _explain, files: _files, ...launched } = command;
     return await spawner.start({
       ...launched,
       placement,
-      label: instance,
+      label: start.processLabel ?? start.instance,
       onStage: ({ message }) => stages.report('starting', { message }),
       ...(handshakeMs !== undefined && { startTimeoutMs: handshakeMs }),
       ...(signal && { signal }),

@@ -1,4 +1,5 @@
 // One worker's processes and the catalog that routes into them. Disposed or killed, it is never used again.
+import { isPacked } from '../process/packed-host.ts';
 import type { ExitInfo } from '../process/ports.ts';
 import { StudioError } from '../base/errors.ts';
 import type { NodeCatalog, NodeType } from '../graph/ports.ts';
@@ -35,7 +36,12 @@ class ProcessReplicaSet implements ReplicaSet {
     const byName = new Map(types.map((nodeType) => [nodeType.manifest.nodeType, nodeType]));
     this.catalog = { lookup: (nodeType) => byName.get(nodeType) ?? builtins.lookup(nodeType) };
     this.death = firstDeath(replicas, () => this.#ending !== 'none');
+    const parts = replicas.flatMap(({ host }) => (isPacked(host) ? [host] : []));
+    if (parts.length > 0) this.waitedForMatesMs = () => parts.reduce((sum, part) => sum + part.waitedMs(), 0);
   }
+
+  /** Absent where no process is shared. */
+  readonly waitedForMatesMs: (() => number) | undefined;
 
   get pids(): readonly number[] {
     return this.#options.replicas.map((replica) => replica.host.process.pid);
@@ -104,5 +110,6 @@ function deathOf(
   { exitCode, signal }: ExitInfo,
   expected: boolean,
 ): ReplicaDeath {
-  return { instance, exitCode, signal, stderrTail: host.process.stderrTail(20), expected };
+  const death = { instance, exitCode, signal, stderrTail: host.process.stderrTail(20), expected };
+  return isPacked(host) && host.endedByMate() ? { ...death, byMate: true } : death;
 }

@@ -16,9 +16,10 @@ import type {
   LoadStage,
   ReplicaSet,
 } from './ports.ts';
+import { PackedProcesses } from './packed-processes.ts';
 import { createReplicaSet } from './replica-set.ts';
 import type { SharedLease, SharedPool } from './shared-pool.ts';
-import { startReplica, type NodesetRuntime } from './start-live.ts';
+import { startReplica, type NodesetRuntime, type ReplicaPacking } from './start-live.ts';
 import { runsPerWorker, type NodesetVersion } from './version.ts';
 
 export interface SessionOptions {
@@ -31,6 +32,8 @@ export interface SessionOptions {
   readonly onStage?: ((stage: LoadStage) => void) | undefined;
   readonly logFolder?: string | undefined;
   readonly place?: SpawnPlace | undefined;
+  /** Default: 1, every worker has processes of its own. */
+  readonly envsPerProcess?: number | undefined;
   /** Told of every process that starts and of its end. */
   readonly onReplicas: (replicas: readonly ReplicaNodeset[], change: 'started' | 'ended') => void;
 }
@@ -44,6 +47,7 @@ export class NodesetSession implements GraphSession {
   readonly #stop = new AbortController();
   readonly #sets = new Set<ReplicaSet>();
   readonly #replicasOf = new Map<ReplicaSet, readonly ReplicaNodeset[]>();
+  #packing: ReplicaPacking | undefined;
   #leases: readonly SharedLease[] = [];
   #sharedTypes: readonly NodeType[] = [];
   #initial: readonly ReplicaSet[] = [];
@@ -130,6 +134,11 @@ export class NodesetSession implements GraphSession {
   }
 
   async #open(replicaCount: number, signal: AbortSignal | undefined): Promise<void> {
+    const { envsPerProcess = 1, runtime } = this.#options;
+    if (envsPerProcess > 1) {
+      const processes = new PackedProcesses(runtime.clock);
+      this.#packing = { processes, workerCount: replicaCount, envsPerProcess };
+    }
     const stopAll = AbortSignal.any([this.#stop.signal, ...(signal ? [signal] : [])]);
     const failed = Promise.withResolvers<never>();
     // The first failure stops the others at once; they are waited for before anything is taken down.
@@ -191,7 +200,8 @@ export class NodesetSession implements GraphSession {
     const results = await Promise.allSettled(
       replicated.map(async (version) => {
         try {
-          return await startReplica(runtime, version, { slot, signal: either, onStage, logFolder, place });
+          const start = { slot, signal: either, onStage, logFolder, place, packing: this.#packing };
+          return await startReplica(runtime, version, start);
         } catch (error) {
           if (!stop.signal.aborted) stop.abort(toStudioError(error));
           throw error;

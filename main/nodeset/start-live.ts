@@ -9,6 +9,7 @@ import type { EngineMethods, ProcessLink } from './host-link.ts';
 import type { HostLauncher } from './hosts/launcher.ts';
 import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
 import { loadLocalNodeset } from './local-nodeset.ts';
+import { packedPlace, type PackedPlace, type PackedProcesses } from './packed-processes.ts';
 import type { LoadStage } from './ports.ts';
 import { RemoteNodeset, startNodesetHost, type HostStart, type StartedHost } from './remote-nodeset.ts';
 import type { Spawner } from './spawners/spawner.ts';
@@ -56,14 +57,28 @@ export function serverPorts({ clock, environment = process.env, deadlines }: Nod
   return { clock, environment, deadlines: deadlines?.() };
 }
 
-/** `name#slot`: one worker's own process. */
+/** Where the processes of a session are shared. */
+export interface ReplicaPacking {
+  readonly processes: PackedProcesses;
+  readonly workerCount: number;
+  readonly envsPerProcess: number;
+}
+
+/** `name#slot`: one worker's own process, or its part of one. */
 export async function startReplica(
   runtime: NodesetRuntime,
   version: NodesetVersion,
-  start: LiveStart & { readonly slot: number },
+  start: LiveStart & { readonly slot: number; readonly packing?: ReplicaPacking | undefined },
 ): Promise<ReplicaNodeset> {
-  const instance = `${version.source.name}#${start.slot}`;
-  const { link, manifest } = await startProcess(runtime, version, { ...start, instance });
+  const { name } = version.source;
+  const instance = `${name}#${start.slot}`;
+  const { packing } = start;
+  const packed =
+    packing && sharesProcess(runtime, version, start.place)
+      ? packedPlace(name, start.slot, packing)
+      : undefined;
+  const part = packing && packed ? { processes: packing.processes, place: packed } : undefined;
+  const { link, manifest } = await startProcess(runtime, version, { ...start, instance, part });
   const deadlines = deadlinesOf(manifest, runtime.deadlines?.());
   return replicaNodeset(new RemoteNodeset(manifest, link, deadlines), link, deadlines);
 }
@@ -122,10 +137,25 @@ async function startServer(
   return serverNodeset(new RemoteNodeset(first.manifest, server, deadlines), server);
 }
 
+/** Hosts of other languages serve one environment; elsewhere than here a replica stands for a place of its own. */
+function sharesProcess(
+  runtime: NodesetRuntime,
+  { source, manifest }: NodesetVersion,
+  forRun: SpawnPlace | undefined,
+): boolean {
+  if (source.language !== 'python' || manifest.sharesProcess === false) return false;
+  return (runtime.placeOf?.(source, forRun) ?? 'local') === 'local';
+}
+
+interface ProcessPart {
+  readonly processes: PackedProcesses;
+  readonly place: PackedPlace;
+}
+
 async function startProcess(
   runtime: NodesetRuntime,
   version: NodesetVersion,
-  start: LiveStart & { readonly instance: string },
+  start: LiveStart & { readonly instance: string; readonly part?: ProcessPart | undefined },
 ): Promise<StartedHost> {
   const readyMs = version.manifest.startupTimeoutSec * 1000;
   return await startNodesetHost(await hostStart(runtime, version, { ...start, readyMs }), 'ready');
@@ -134,7 +164,11 @@ async function startProcess(
 async function hostStart(
   runtime: NodesetRuntime,
   version: Pick<NodesetVersion, 'source' | 'bundlePath' | 'interpreter'>,
-  start: LiveStart & { readonly instance: string; readonly readyMs: number },
+  start: LiveStart & {
+    readonly instance: string;
+    readonly readyMs: number;
+    readonly part?: ProcessPart | undefined;
+  },
 ): Promise<HostStart> {
   const { clock, spawner, engineMethods, deadlines } = runtime;
   const handshakeSec = deadlines?.().handshakeSec;
@@ -148,11 +182,20 @@ async function hostStart(
   stages.report('resolving');
   const { instance, readyMs, signal, logFolder } = start;
   const place = runtime.placeOf?.(version.source, start.place) ?? 'local';
-  const command = await runtime.launchers[language].commandFor({ version, instance, place });
+  const { part } = start;
+  const processLabel = part?.place.label ?? instance;
+  const command = await runtime.launchers[language].commandFor({
+    version,
+    instance: processLabel,
+    place,
+    channelCount: part?.place.channelCount,
+  });
   const { files = [] } = command;
   const needs = version.source.needs ?? {};
   return {
     instance,
+    processLabel,
+    ...(part && { share: (launch) => part.processes.join(part.place, launch, signal) }),
     readyMs,
     signal,
     logFolder,
@@ -163,7 +206,7 @@ async function hostStart(
     stages,
     engineMethods,
     handshakeMs: handshakeSec === undefined ? undefined : handshakeSec * 1000,
-    logSink: runtime.logSinkFor(name, instance),
+    logSink: runtime.logSinkFor(name, processLabel),
   };
 }
 

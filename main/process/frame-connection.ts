@@ -5,6 +5,7 @@ import { abortedError } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { createEmitter } from '../base/emitter.ts';
 import { StudioError, toStudioError } from '../base/errors.ts';
+import { CallLine } from './call-line.ts';
 import { FrameParser, type ParsedFrame } from './frame-parser.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { PendingCalls } from './pending-calls.ts';
@@ -34,6 +35,7 @@ export class SocketFrameConnection implements FrameConnection {
   readonly #notes = createEmitter<{ note: { readonly method: string; readonly params: unknown } }>();
   readonly #resolveClosed: (reason: StudioError) => void;
   #waiting: WaitingCall[] = [];
+  #line: CallLine | undefined;
   #handler: CallHandler = refuseCalls;
   #slots: SlotReader | undefined;
   #lastCallId = 0;
@@ -50,7 +52,10 @@ export class SocketFrameConnection implements FrameConnection {
     this.#writer = new FrameWriter(socket);
     this.#parser = parser;
     parser.deliverTo((frame) => this.#onFrame(frame));
-    this.#pending = new PendingCalls(clock, (id) => this.#giveUp(id));
+    this.#pending = new PendingCalls(clock, (id) => this.#giveUp(id), {
+      dueMs: (id, nowMs) => this.#line?.dueMs(id, nowMs),
+      postpone: (byMs) => this.#line?.postpone(byMs),
+    });
     const { promise, resolve } = Promise.withResolvers<StudioError>();
     this.closed = promise;
     this.#resolveClosed = resolve;
@@ -63,6 +68,10 @@ export class SocketFrameConnection implements FrameConnection {
           : closedError('the other side ended in the middle of a frame'),
       ),
     );
+  }
+
+  get line(): CallLine | undefined {
+    return this.#line;
   }
 
   get isClosed(): boolean {
@@ -97,18 +106,28 @@ export class SocketFrameConnection implements FrameConnection {
 
   call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const { signal, timeoutMs, onBehalfOf } = options;
+      const { signal, timeoutMs, channel } = options;
       if (this.#endReason) return reject(this.#endReason);
       if (signal?.aborted) return reject(abortedError(signal));
       const id = this.#lastCallId + 1;
       const segments: Uint8Array[] = [];
-      const text = callText(id, method, encodeValue(params, segments), onBehalfOf);
+      const text = callText(id, method, encodeValue(params, segments), options);
       if (this.#socket.writableLength < highWaterBytes) this.#writer.write(text, segments);
       else this.#waiting.push({ id, send: () => this.#writer.write(text, segments) });
       this.#lastCallId = id;
-      const dueMs = this.#clock.monotonic() + timeoutMs;
+      const nowMs = this.#clock.monotonic();
+      const dueMs = nowMs + timeoutMs;
+      if (channel !== undefined) this.#openLine().sent({ id, channel, timeoutMs, nowMs });
       this.#pending.add(id, { method, timeoutMs, dueMs, signal, context: options.context, resolve, reject });
     });
+  }
+
+  #openLine(): CallLine {
+    if (!this.#line) {
+      this.#line = new CallLine();
+      this.#writer.gather();
+    }
+    return this.#line;
   }
 
   note(method: string, params: unknown): void {
@@ -151,6 +170,7 @@ export class SocketFrameConnection implements FrameConnection {
   /** Sends what is written, then closes; waits at most a second for a side that does not read. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#endReason) return;
+    this.#writer.flush();
     await new Promise<void>((resolve) => {
       const timer = this.#clock.after(flushTimeoutMs, resolve);
       this.#socket.end(() => {
@@ -176,16 +196,18 @@ export class SocketFrameConnection implements FrameConnection {
           .get(idOf(header))
           ?.abort(new StudioError('aborted', 'the caller no longer wants the answer'));
       case 'note':
-        return this.#notes.emit('note', {
-          method: textOf(header, 'm'),
-          params: this.#decode(header['p'], frame),
-        });
+        return this.#onNote(textOf(header, 'm'), this.#decode(header['p'], frame));
       default:
         throw new StudioError(
           'protocol_error',
           `a frame of unknown kind ${JSON.stringify(header['t'])?.slice(0, 40)}`,
         );
     }
+  }
+
+  #onNote(method: string, params: unknown): void {
+    if (method === 'waits' && isRecord(params)) this.#line?.wentAside(idOf(params), this.#lastByteMs);
+    else this.#notes.emit('note', { method, params });
   }
 
   #decode(value: unknown, frame: ParsedFrame): unknown {
@@ -205,6 +227,7 @@ export class SocketFrameConnection implements FrameConnection {
 
   #onAnswer(header: Readonly<Record<string, unknown>>, content: unknown, isError: boolean): void {
     const id = idOf(header);
+    this.#line?.answered(id, this.#lastByteMs);
     const call = this.#pending.take(id);
     if (!call) return this.#onLateAnswer(id);
     if (isError) call.reject(fromWireError(content, call.method));
@@ -303,9 +326,10 @@ class OpenIncomingCall implements IncomingCall {
   }
 }
 
-function callText(id: number, method: string, params: unknown, onBehalfOf: number | undefined): string {
+function callText(id: number, method: string, params: unknown, { onBehalfOf, channel }: CallOptions): string {
   const parent = onBehalfOf === undefined ? '' : `,"c":${onBehalfOf}`;
-  return `{"t":"call","id":${id}${parent},"m":${JSON.stringify(method)},"p":${JSON.stringify(params)}}`;
+  const slot = channel === undefined ? '' : `,"s":${channel}`;
+  return `{"t":"call","id":${id}${parent}${slot},"m":${JSON.stringify(method)},"p":${JSON.stringify(params)}}`;
 }
 
 function idOf(header: Readonly<Record<string, unknown>>, member = 'id'): number {
@@ -318,6 +342,10 @@ function textOf(header: Readonly<Record<string, unknown>>, member: string): stri
   const text = header[member];
   if (typeof text !== 'string') throw new StudioError('protocol_error', 'a frame without a method name');
   return text;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

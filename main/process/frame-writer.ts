@@ -20,9 +20,18 @@ const zeros = new Uint8Array(8);
 export class FrameWriter {
   readonly #sink: ByteSink;
   #sendBuffer = Buffer.allocUnsafeSlow(sendBufferBytes);
+  #gathers = false;
+  /** Bytes of the send buffer that wait to be sent. */
+  #gatheredBytes = 0;
+  readonly #flush = (): void => this.flush();
 
   constructor(sink: ByteSink) {
     this.#sink = sink;
+  }
+
+  /** From now on what is written in one turn leaves in one piece: it wakes the other side once. */
+  gather(): void {
+    this.#gathers = true;
   }
 
   /** Throws `invalid_input` for a frame beyond the limits; nothing is then written. */
@@ -30,13 +39,38 @@ export class FrameWriter {
     const segmentBytes = segments.length === 0 ? 0 : paddedSum(segments);
     const headStart = prefixBytes + 8 * segments.length;
     const copied = segmentBytes < copiedSegmentBytes;
+    const mostBytes = headStart + 8 + 3 * headerText.length + segmentBytes;
+    if (this.#gathers && copied && mostBytes <= sendBufferBytes)
+      return this.#gatherFrame(mostBytes, headerText, segments);
+    this.flush();
     const buffer = this.#bufferFor(headStart, headerText, copied ? segmentBytes : 0);
     const headEnd = writeHead(buffer, headerText, segments);
     checkLimits(headEnd - headStart, headEnd + segmentBytes, segments.length);
     if (copied) this.#sink.write(buffer.subarray(0, copySegments(buffer, headEnd, segments)));
     else this.#writePieces(buffer.subarray(0, headEnd), segments);
-    if (buffer === this.#sendBuffer && this.#sink.writableLength > 0)
-      this.#sendBuffer = Buffer.allocUnsafeSlow(sendBufferBytes);
+    if (buffer === this.#sendBuffer) this.#renewTakenBuffer();
+  }
+
+  /** Sends what was gathered. */
+  flush(): void {
+    const byteCount = this.#gatheredBytes;
+    if (byteCount === 0) return;
+    this.#gatheredBytes = 0;
+    this.#sink.write(this.#sendBuffer.subarray(0, byteCount));
+    this.#renewTakenBuffer();
+  }
+
+  #gatherFrame(mostBytes: number, headerText: string, segments: readonly Uint8Array[]): void {
+    if (this.#gatheredBytes + mostBytes > sendBufferBytes) this.flush();
+    const from = this.#gatheredBytes;
+    const buffer = from === 0 ? this.#sendBuffer : this.#sendBuffer.subarray(from);
+    // Runs once every promise that this turn has settled was continued: they are the ones that call.
+    if (from === 0) process.nextTick(this.#flush);
+    this.#gatheredBytes += copySegments(buffer, writeHead(buffer, headerText, segments), segments);
+  }
+
+  #renewTakenBuffer(): void {
+    if (this.#sink.writableLength > 0) this.#sendBuffer = Buffer.allocUnsafeSlow(sendBufferBytes);
   }
 
   #bufferFor(headStart: number, headerText: string, copiedBytes: number): Buffer {

@@ -15,6 +15,12 @@ export interface PendingCall {
   readonly reject: (error: StudioError) => void;
 }
 
+/** Knows from when the time of a call runs, where calls wait for their turn. */
+export interface TurnKeeper {
+  dueMs(id: number, nowMs: number): number | undefined;
+  postpone(byMs: number): void;
+}
+
 /** The timer never sleeps longer, so that a suspended machine or a blocked engine is noticed. */
 const longestTickMs = 5_000;
 /** A tick that comes this much too late means nobody could have been answered meanwhile. */
@@ -24,14 +30,16 @@ const mostIdleSignals = 4;
 export class PendingCalls {
   readonly #clock: Clock;
   readonly #onGivenUp: (id: number) => void;
+  readonly #turns: TurnKeeper | undefined;
   readonly #byId = new Map<number, PendingCall>();
   readonly #signals = new Map<AbortSignal, () => void>();
   #timer: Disposable | undefined;
   #tickDueMs = Infinity;
 
   /** `onGivenUp` is called for each call that ends by its deadline or its signal, just before it rejects. */
-  constructor(clock: Clock, onGivenUp: (id: number) => void) {
+  constructor(clock: Clock, onGivenUp: (id: number) => void, turns?: TurnKeeper) {
     this.#clock = clock;
+    this.#turns = turns;
     this.#onGivenUp = onGivenUp;
   }
 
@@ -80,8 +88,10 @@ export class PendingCalls {
     this.#timer = undefined;
     this.#tickDueMs = Infinity;
     let nextDueMs = Infinity;
+    if (lateMs > noticedGapMs) this.#turns?.postpone(lateMs);
     for (const [id, call] of this.#byId) {
       if (lateMs > noticedGapMs) call.dueMs += lateMs;
+      if (call.dueMs <= nowMs) call.dueMs = this.#turns?.dueMs(id, nowMs) ?? call.dueMs;
       if (call.dueMs <= nowMs) this.#giveUp(id, call, timeoutOf(call));
       else if (call.dueMs < nextDueMs) nextDueMs = call.dueMs;
     }

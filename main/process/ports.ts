@@ -12,6 +12,19 @@ export interface CallOptions {
   readonly onBehalfOf?: number | undefined;
   /** Handed to the handler of calls that the other side makes on behalf of this call. Never sent. */
   readonly context?: unknown;
+  /**
+   * Which of the environments of the process it is for. Such calls are served one after another, and the time of each
+   * runs only from its turn on.
+   */
+  readonly channel?: number | undefined;
+}
+
+/** What is known of the calls of channels to one process. */
+export interface ChannelLine {
+  /** The channel whose call runs, or ran last: what happens to the process is its doing. */
+  readonly lastChannel: number | undefined;
+  /** How long calls of this channel have waited behind those of others, so far. */
+  waitedMs(channel: number, nowMs: number): number;
 }
 
 /** One call of the other side, as its handler sees it. */
@@ -54,6 +67,8 @@ export interface FrameConnection extends AsyncDisposable {
   onNote(listener: (method: string, params: unknown) => void): Disposable;
   /** Arrays in shared memory slots are read from this folder (host protocol, Shared memory). */
   attachSharedMemory(folder: string): void;
+  /** Absent while no call named a channel. */
+  readonly line?: ChannelLine | undefined;
   /** Resolves once, with why the connection ended; `connection_closed` is the ordinary end. */
   readonly closed: Promise<StudioError>;
   readonly isClosed: boolean;

@@ -21,6 +21,8 @@ export interface LaunchRequest {
   readonly instance: string;
   /** Default: `local`. */
   readonly place?: SpawnPlace | undefined;
+  /** Environments the process is to serve, each through a channel of its own. Default: one. Python only. */
+  readonly channelCount?: number | undefined;
 }
 
 export interface HostLauncher {

@@ -17,7 +17,7 @@ export interface PythonLauncherOptions {
 
 export function createPythonLauncher(options: PythonLauncherOptions): HostLauncher {
   return {
-    async commandFor({ version, instance, place = 'local' }) {
+    async commandFor({ version, instance, place = 'local', channelCount = 1 }) {
       const { source, interpreter } = version;
       if (source.className === undefined)
         throw new StudioError('internal', `nodeset "${source.name}" has no class to serve`);
@@ -39,6 +39,7 @@ export function createPythonLauncher(options: PythonLauncherOptions): HostLaunch
         source.className,
         '--instance',
         instance,
+        ...(channelCount > 1 ? ['--slots', String(channelCount)] : []),
       ];
       const ofEngine = place === 'local' ? process.env['PYTHONPATH'] : undefined;
       const inherited = source.env?.['PYTHONPATH'] ?? ofEngine;

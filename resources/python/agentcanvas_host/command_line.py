@@ -13,6 +13,7 @@ import threading
 from typing import Any, List, Optional
 
 EXIT_DEADLINE_SECONDS = 3.0
+MAX_SLOTS = 256
 
 
 def main(arguments: Optional[List[str]] = None) -> None:
@@ -37,10 +38,18 @@ def _parse(arguments: Optional[List[str]]) -> Any:
     source.add_argument("--module", help="the nodeset's dotted module name")
     parser.add_argument("--class", dest="class_name", required=True, help="name of the nodeset class")
     parser.add_argument("--instance", default="", help="name#k, for logs only")
+    parser.add_argument("--slots", type=_slot_count, default=1, help="environments this process serves, each with its own import")
     parser.add_argument("--http", type=int, metavar="PORT", help="serve HTTP on this port instead (0: any free one)")
     parser.add_argument("--host", default="127.0.0.1", help="address for --http")
     parser.add_argument("--token", default=os.environ.get("AGENTCANVAS_TOKEN", ""), help="bearer token for --http")
     return parser.parse_args(arguments)
+
+
+def _slot_count(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= MAX_SLOTS:
+        raise argparse.ArgumentTypeError(f"a process serves 1 to {MAX_SLOTS} environments")
+    return count
 
 
 def _tidy_import_path(needs_working_folder: bool) -> None:
@@ -72,6 +81,7 @@ def _serve_engine(options: Any, address: str) -> None:
     from .nodeset_loader import import_nodeset
     from .nodeset_service import NodesetService
     from .server import Server
+    from .slots import ServedSlots
 
     _log_to_stderr()
     connection = Connection(sock)
@@ -82,12 +92,17 @@ def _serve_engine(options: Any, address: str) -> None:
             raise SystemExit("the connection did not prove that it comes from the engine")
         connection.answer(first["id"], {})
     loop = EventLoop()
-    service = NodesetService(
-        lambda: import_nodeset(options.file, options.module, options.class_name), loop, connection.ask
-    )
-    host = Server(connection, service, loop, os.environ.get("AGENTCANVAS_OWNER", ""))
+
+    def make_service(slot: int) -> NodesetService:
+        return NodesetService(
+            lambda: import_nodeset(options.file, options.module, options.class_name, slot), loop, connection.ask
+        )
+
+    slots = ServedSlots(make_service, options.slots) if options.slots > 1 else None
+    service = make_service(0) if slots is None else None
+    host = Server(connection, service, loop, os.environ.get("AGENTCANVAS_OWNER", ""), slots)
     host.watcher = _watch(process_guard, lifeline, connection)
-    _offer_engine(connection, service, loop)
+    _offer_engine(connection, service if slots is None else slots, loop)
     try:
         host.serve()
     except (OSError, ProtocolError) as error:

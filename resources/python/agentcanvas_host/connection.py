@@ -48,6 +48,9 @@ class Connection:
         self._slots = slots
         self._encoder.write_slot = self._write_slot
 
+    def has_slots(self) -> bool:
+        return self._slots is not None
+
     def next_call(self) -> Optional[Message]:
         """Waits for the next call; None at the end of the stream. Main thread only."""
         calls = self._calls

@@ -28,6 +28,7 @@ def build_manifest(nodeset: Any, tools: List[Any], containers: List[Any]) -> Dic
         ("expected_ram_mb", "expected_ram_mb"),
         ("expected_vram_mb", "expected_vram_mb"),
         ("deadlines_sec", "deadlines_sec"),
+        ("shares_process", "shares_process"),
     ):
         value = getattr(nodeset, name, None)
         if value is not None:

@@ -17,10 +17,11 @@ from typing import Any, Optional
 from .errors import HostError, import_failure
 
 
-def import_nodeset(file: Optional[str], module: Optional[str], class_name: str) -> Any:
+def import_nodeset(file: Optional[str], module: Optional[str], class_name: str, slot: int = 0) -> Any:
+    """Each slot gets modules of its own of the nodeset; what they import from elsewhere is shared."""
     target = file or module or ""
     try:
-        loaded = _import_file(os.path.abspath(file)) if file else importlib.import_module(str(module))
+        loaded = _import_file(os.path.abspath(file), slot) if file else _import_dotted(str(module), slot)
     except BaseException as error:  # noqa: B036 - a nodeset may raise anything, SystemExit too
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -32,13 +33,21 @@ def import_nodeset(file: Optional[str], module: Optional[str], class_name: str) 
     return found
 
 
-def _import_file(path: str) -> types.ModuleType:
+def _import_dotted(name: str, slot: int) -> types.ModuleType:
+    if slot > 0:
+        # A nodeset that is a package brings its modules along. Whoever holds the former ones keeps them.
+        for known in [known for known in sys.modules if known == name or known.startswith(name + ".")]:
+            del sys.modules[known]
+    return importlib.import_module(name)
+
+
+def _import_file(path: str, slot: int) -> types.ModuleType:
     if not os.path.isfile(path):
         raise FileNotFoundError(f"{path} does not exist")
     dotted = _workspace_name(path)
     if dotted is not None:
-        return importlib.import_module(dotted)
-    return _import_standing_alone(path)
+        return _import_dotted(dotted, slot)
+    return _import_standing_alone(path, slot)
 
 
 def _workspace_name(path: str) -> Optional[str]:
@@ -58,7 +67,7 @@ def _workspace_name(path: str) -> Optional[str]:
     return None
 
 
-def _import_standing_alone(path: str) -> types.ModuleType:
+def _import_standing_alone(path: str, slot: int) -> types.ModuleType:
     """As a module of a package made for its folder, so that `from ._sibling import x` works in single files too."""
     folder, file_name = os.path.split(path)
     is_package = file_name == "__init__.py"
@@ -70,7 +79,7 @@ def _import_standing_alone(path: str) -> types.ModuleType:
         parent.__path__ = [parent_folder]  # type: ignore[attr-defined]
         sys.modules[parent_name] = parent
     safe_name = "".join(character if character.isalnum() else "_" for character in own_name)
-    name = f"{parent_name}.{safe_name}"
+    name = f"{parent_name}.{safe_name}" if slot == 0 else f"{parent_name}.{safe_name}_slot{slot}"
     spec = importlib.util.spec_from_file_location(
         name, path, submodule_search_locations=[folder] if is_package else None
     )

@@ -6,7 +6,7 @@ exactly once, cancelled ones too.
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from .connection import Connection, Message
 from .coroutines import EventLoop, is_coroutine
@@ -14,12 +14,22 @@ from .errors import Aborted
 from .nodeset_service import NodesetService
 from .process_guard import Watcher
 from .shared_memory import SlotFiles
+from .slots import ServedSlots
 
 
 class Server:
-    def __init__(self, connection: Connection, service: NodesetService, loop: EventLoop, owner: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        service: Optional[NodesetService],
+        loop: EventLoop,
+        owner: str,
+        slots: Optional[ServedSlots] = None,
+    ) -> None:
+        """One nodeset, or `slots` of it."""
         self._connection = connection
-        self._service = service
+        self._service: Any = service
+        self._slots = slots
         self._event_loop = loop
         self._owner = owner
         self._tasks: Dict[int, Any] = {}
@@ -48,7 +58,10 @@ class Server:
         try:
             if connection.cancelled and call_id in connection.cancelled:
                 raise Aborted()
-            result = self._service.serve(message["m"], message.get("p") or {}, call_id)
+            if self._slots is None:
+                result = self._service.serve(message["m"], message.get("p") or {}, call_id)
+            else:
+                result = self._serve_slot(self._slots, message)
         except BaseException as error:  # noqa: B036 - whatever a node raises is its call's answer
             connection.answer_error(call_id, error)
         else:
@@ -58,6 +71,12 @@ class Server:
                 self._answer(message, result)
         finally:
             watcher.busy = False
+
+    def _serve_slot(self, slots: ServedSlots, message: Message) -> Any:
+        if message["m"] == "shutdown":
+            return slots.shutdown()
+        service = self._service = slots.select(message.get("s", 0))
+        return service.serve(message["m"], message.get("p") or {}, message["id"])
 
     def _answer(self, message: Message, result: Any) -> None:
         """An OSError from here means that the connection is gone; anything else is the call's answer."""
@@ -92,12 +111,13 @@ class Server:
     def _declared_only(self, message: Message, result: Any) -> Any:
         if message["m"] != "node.forward" or not isinstance(result, dict) or "outputs" not in result:
             return None
-        names = [*self._service.declared_outputs(message["p"].get("type", "")), "error"]
+        service = self._service if self._slots is None else self._slots.select(message.get("s", 0))
+        names = [*service.declared_outputs(message["p"].get("type", "")), "error"]
         outputs = {name: value for name, value in result["outputs"].items() if name in names}
         return None if len(outputs) == len(result["outputs"]) else {**result, "outputs": outputs}
 
     def _negotiate(self, params: Dict[str, Any], result: Dict[str, Any]) -> Dict[str, Any]:
-        if "shm" in (params.get("features") or ()):
+        if "shm" in (params.get("features") or ()) and not self._connection.has_slots():
             slots = SlotFiles.create(self._owner)
             if slots is not None:
                 self._connection.use_slots(slots)
@@ -112,6 +132,9 @@ class Server:
 
         task = self._event_loop.get().create_task(waited())
         self._tasks[message["id"]] = task
+        if self._slots is not None:
+            # The engine then knows that the next call has its turn.
+            self._connection.note("waits", {"id": message["id"]})
         task.add_done_callback(lambda done: self._task_done(message, done))
 
     def _task_done(self, message: Message, task: Any) -> None:
@@ -127,7 +150,7 @@ class Server:
         self._leave_loop_when_idle()
 
     def _cancel(self, call_id: int) -> None:
-        self._service.cancel(call_id)
+        (self._service if self._slots is None else self._slots).cancel(call_id)
         task = self._tasks.get(call_id)
         if task is not None:
             self._event_loop.get().call_soon_threadsafe(task.cancel)
