@@ -39,11 +39,11 @@ const targets = {
   },
   'worker-slot': {
     mutate: ['main/eval/worker-slot.ts'],
-    tests: poolTests,
+    tests: ['main/eval/worker-slot.test.ts', ...poolTests],
   },
   lease: {
     mutate: ['main/eval/lease.ts'],
-    tests: poolTests,
+    tests: ['main/eval/lease.test.ts', ...poolTests],
   },
   'episode-queue': {
     mutate: ['main/eval/episode-queue.ts'],

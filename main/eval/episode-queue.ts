@@ -3,8 +3,6 @@
 import type { PlannedEpisode } from '../contract/run.ts';
 
 export interface EpisodeQueue {
-  readonly pending: number;
-  readonly inFlight: number;
   /** True when an episode may be taken; false when none will ever come: all are finished, or the queue is closed. */
   available(): Promise<boolean>;
   /** Undefined when another worker was quicker, or the queue is closed. */
@@ -22,10 +20,7 @@ export interface EpisodeQueue {
 /** `scene`: a worker goes on with the neighbours of its last episode, so that consecutive episodes stay together. */
 export type Affinity = 'none' | 'scene';
 
-export function createEpisodeQueue(
-  episodes: readonly PlannedEpisode[],
-  affinity: Affinity = 'none',
-): EpisodeQueue {
+export function createEpisodeQueue(episodes: readonly PlannedEpisode[], affinity?: Affinity): EpisodeQueue {
   const retries: PlannedEpisode[] = [];
   const order = createOrder(episodes.length, affinity);
   let inFlight = 0;
@@ -50,12 +45,6 @@ export function createEpisodeQueue(
     wake();
   };
   return {
-    get pending() {
-      return pending();
-    },
-    get inFlight() {
-      return inFlight;
-    },
     available() {
       const isAvailable = verdict();
       if (isAvailable !== undefined) return Promise.resolve(isAvailable);
@@ -87,7 +76,7 @@ interface Order {
   next(worker: number): number | undefined;
 }
 
-function createOrder(count: number, affinity: Affinity): Order {
+function createOrder(count: number, affinity: Affinity | undefined): Order {
   const isTaken = new Uint8Array(count);
   const lastOf = new Map<number, number>();
   let left = count;
@@ -97,11 +86,11 @@ function createOrder(count: number, affinity: Affinity): Order {
     return first;
   };
   const neighbour = (worker: number): number => {
-    const own = lastOf.get(worker);
-    if (own !== undefined && own + 1 < count && isTaken[own + 1] === 0) return own + 1;
+    const next = (lastOf.get(worker) ?? count) + 1;
+    if (isTaken[next] === 0) return next;
     const gap = longestGap(isTaken);
-    const isSomebodysNext = [...lastOf.values()].includes(gap.start - 1);
-    return isSomebodysNext ? gap.start + Math.floor(gap.length / 2) : gap.start;
+    // Any gap but the whole plan lies before somebody who goes on into it: the far half is left to the newcomer.
+    return gap.start === 0 ? 0 : gap.start + Math.floor(gap.length / 2);
   };
   return {
     get left() {
@@ -122,7 +111,7 @@ function longestGap(isTaken: Uint8Array): { start: number; length: number } {
   let best = { start: 0, length: 0 };
   let start = 0;
   for (let position = 0; position <= isTaken.length; position++) {
-    if (position < isTaken.length && isTaken[position] === 0) continue;
+    if (isTaken[position] === 0) continue;
     if (position - start > best.length) best = { start, length: position - start };
     start = position + 1;
   }

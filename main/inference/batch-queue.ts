@@ -52,17 +52,13 @@ interface Submission {
   readonly arrivalMs: number;
   readonly resolve: (answer: Values) => void;
   readonly reject: (error: StudioError) => void;
-  isSettled: boolean;
+  /** Its promise is rejected; it is in no further call. */
+  hasFailed: boolean;
 }
 
 type CallOutcome =
-  | { readonly kind: 'answers'; readonly answers: readonly Values[] }
-  | {
-      readonly kind: 'failed';
-      readonly error: StudioError;
-      readonly isMismatch: boolean;
-      readonly isHung: boolean;
-    };
+  | { readonly answers: readonly Values[] }
+  | { readonly error: StudioError; readonly isMismatch?: true; readonly isHung?: true };
 
 export class BatchQueue {
   readonly #options: BatchQueueOptions;
@@ -92,12 +88,9 @@ export class BatchQueue {
   leave(caller: string, reason: StudioError): void {
     if (!this.#live.delete(caller)) return;
     const isItsOwn = (submission: Submission): boolean => submission.caller === caller;
-    if (this.#waiting.some(isItsOwn)) {
-      const gone = this.#waiting.filter(isItsOwn);
-      this.#waiting = this.#waiting.filter((submission) => !isItsOwn(submission));
-      for (const submission of gone) fail(submission, reason);
-    }
-    for (const submission of this.#underWay) if (isItsOwn(submission)) fail(submission, reason);
+    for (const submission of [...this.#waiting, ...this.#underWay])
+      if (isItsOwn(submission)) fail(submission, reason);
+    this.#waiting = this.#waiting.filter((submission) => !isItsOwn(submission));
     this.#look();
   }
 
@@ -115,7 +108,7 @@ export class BatchQueue {
           ),
         );
       const arrivalMs = clock.monotonic();
-      this.#waiting.push({ caller, sample, arrivalMs, resolve, reject, isSettled: false });
+      this.#waiting.push({ caller, sample, arrivalMs, resolve, reject, hasFailed: false });
       this.#lookAfterArrival();
     });
   }
@@ -164,8 +157,8 @@ export class BatchQueue {
 
   #look(): void {
     const [first] = this.#waiting;
-    const last = this.#waiting.at(-1);
-    if (!first || !last || this.#closedBecause) return;
+    if (!first) return;
+    const last = this.#waiting.at(-1) ?? first;
     const { clock, policy } = this.#options;
     const nowMs = clock.monotonic();
     const decision = decideFlush(
@@ -198,21 +191,19 @@ export class BatchQueue {
 
   /** Never rejects; when it resolves, everything in the batch is settled. */
   async #serve(batch: readonly Submission[]): Promise<void> {
-    let parts: readonly (readonly Submission[])[] = [batch];
+    const parts: (readonly Submission[])[] = [batch];
     let lossesInARow = 0;
-    while (parts.length > 0) {
-      const [next = [], ...rest] = parts;
-      parts = rest;
-      const part = next.filter((submission) => !submission.isSettled);
+    for (let next = parts.shift(); next; next = parts.shift()) {
+      const part = next.filter((submission) => !submission.hasFailed);
       if (part.length === 0) continue;
-      this.#underWay = [...part, ...rest.flat()];
+      this.#underWay = [...part, ...parts.flat()];
       const outcome = await this.#call(part);
-      if (outcome.kind === 'answers') {
+      if ('answers' in outcome) {
         lossesInARow = 0;
         answer(part, outcome.answers);
         continue;
       }
-      const { error, isMismatch, isHung } = outcome;
+      const { error, isMismatch = false, isHung = false } = outcome;
       if (isHung) await this.#reset();
       if (isBackendLoss(error)) {
         lossesInARow++;
@@ -220,11 +211,10 @@ export class BatchQueue {
         this.#isWarm = false;
       }
       const decision = decideFailure({ batch: part, error, lossesInARow, isMismatch });
-      if (decision.kind === 'retry') parts = [...decision.parts, ...rest];
+      if (decision.kind === 'retry') parts.unshift(...decision.parts);
       else for (const submission of part) fail(submission, error);
-      if (decision.kind !== 'reject_all') continue;
-      for (const submission of rest.flat()) fail(submission, error);
-      parts = [];
+      if (decision.kind === 'reject_all')
+        for (const submission of parts.splice(0).flat()) fail(submission, error);
     }
     this.#underWay = [];
     this.#isBusy = false;
@@ -240,19 +230,17 @@ export class BatchQueue {
     return new Promise((resolve) => {
       let isOver = false;
       const end = (outcome: CallOutcome): void => {
-        if (isOver) return;
         isOver = true;
         deadline[Symbol.dispose]();
         resolve(outcome);
       };
-      const failed = (error: StudioError): void =>
-        end({ kind: 'failed', error, isMismatch: false, isHung: false });
+      const failed = (error: StudioError): void => end({ error });
       const deadline = clock.after(timeoutMs, () => {
         const late = new StudioError(
           'timeout',
           `${name} did not answer a batch within ${timeoutMs / 1000} s`,
         );
-        end({ kind: 'failed', error: late, isMismatch: false, isHung: true });
+        end({ error: late, isHung: true });
         this.#abort.abort(late);
         this.#abort = new AbortController();
       });
@@ -260,11 +248,11 @@ export class BatchQueue {
       const answered = (answers: readonly Values[]): void => {
         if (isOver) return;
         const mismatch = mismatchOf(name, part.length, answers);
-        if (mismatch) return end({ kind: 'failed', error: mismatch, isMismatch: true, isHung: false });
+        if (mismatch) return end({ error: mismatch, isMismatch: true });
         this.#isWarm = true;
         const nowMs = clock.monotonic();
         this.#statistics.answered(part.length, { nowMs, forwardMs: nowMs - startMs });
-        end({ kind: 'answers', answers });
+        end({ answers });
       };
       this.#ask(part).then(answered, (thrown: unknown) => failed(toStudioError(thrown, 'node_failed')));
     });
@@ -292,15 +280,12 @@ export class BatchQueue {
 function answer(part: readonly Submission[], answers: readonly Values[]): void {
   for (const [index, submission] of part.entries()) {
     const own = answers[index];
-    if (submission.isSettled || !own) continue;
-    submission.isSettled = true;
-    submission.resolve(own);
+    if (own) submission.resolve(own);
   }
 }
 
 function fail(submission: Submission, error: StudioError): void {
-  if (submission.isSettled) return;
-  submission.isSettled = true;
+  submission.hasFailed = true;
   submission.reject(error);
 }
 
