@@ -78,3 +78,14 @@ it('keeps no more rows than a client that was away for a moment needs', async ()
   expect(feed.since(150)?.map((message) => message.sequence)).toHaveLength(50);
   expect(feed.since(149)).toBeNull();
 });
+
+it('a listener that fails takes nothing from the others, nor from whoever publishes', () => {
+  using feed = new EventFeed(createFakeClock());
+  const seen: string[] = [];
+  feed.subscribe(() => {
+    throw new Error('gone');
+  });
+  feed.subscribe((message) => seen.push(message.name));
+  feed.publish('run.deleted', { runId: 'r' });
+  expect(seen).toEqual(['run.deleted']);
+});

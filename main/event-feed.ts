@@ -3,6 +3,8 @@
 import type { EventMap, EventMessage, EventName } from './contract/api.ts';
 import type { EpisodeRow } from './contract/run.ts';
 import type { Clock } from './base/clock.ts';
+import { messageOf } from './base/errors.ts';
+import { silentLogger, type Logger } from './base/logger.ts';
 
 const flushEveryMs = 100;
 const keptMessages = 1000;
@@ -14,6 +16,7 @@ export class EventFeed implements Disposable {
   readonly #clock: Clock;
   /** Takes secrets out of what is told. */
   readonly #redact: <Value>(value: Value) => Value;
+  readonly #logger: Logger;
   readonly #listeners = new Set<(message: EventMessage) => void>();
   readonly #kept: EventMessage[] = [];
   #keptRows = 0;
@@ -22,9 +25,14 @@ export class EventFeed implements Disposable {
   #sequence = 0;
   #timer: Disposable | null = null;
 
-  constructor(clock: Clock, redact: <Value>(value: Value) => Value = (value) => value) {
+  constructor(
+    clock: Clock,
+    redact: <Value>(value: Value) => Value = (value) => value,
+    logger: Logger = silentLogger,
+  ) {
     this.#clock = clock;
     this.#redact = redact;
+    this.#logger = logger;
   }
 
   /** Number of the last message sent. */
@@ -85,7 +93,16 @@ export class EventFeed implements Disposable {
   #send(name: EventName, payload: unknown): void {
     const message = { sequence: ++this.#sequence, name, payload: this.#redact(payload) } as EventMessage;
     this.#keep(message);
-    for (const listener of this.#listeners) listener(message);
+    for (const listener of this.#listeners) this.#tell(listener, message);
+  }
+
+  /** One that fails takes nothing from the others, nor from whoever had the news. */
+  #tell(listener: (message: EventMessage) => void, message: EventMessage): void {
+    try {
+      listener(message);
+    } catch (error) {
+      this.#logger.error('a listener of events failed', { name: message.name, error: messageOf(error) });
+    }
   }
 
   #keep(message: EventMessage): void {

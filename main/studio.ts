@@ -27,6 +27,7 @@ import { openLogFiles } from './log-files.ts';
 import { createMediaFiles, sweepUploads, type MediaFiles } from './media-files.ts';
 import { createNodesetLayer, type NodesetLayer } from './nodeset-layer.ts';
 import { RecoveryLog } from './recovery-log.ts';
+import { createNodesetGate, trustAll, trustPlacesOf, type WantedTrust } from './code-trust.ts';
 import { createHandlers, type HostKind } from './request-handlers.ts';
 import { createRunProvenance } from './run-provenance.ts';
 import { atomicWrite } from './store/atomic-write.ts';
@@ -40,11 +41,9 @@ import { userFolder } from './store/workspace.ts';
 import { readableGraph, tellImported } from './transfer-handlers.ts';
 import { openWorkspace, type WorkspaceAccess } from './workspace-access.ts';
 
-export interface StudioOptions {
+export interface StudioOptions extends WantedTrust {
   readonly host: HostKind;
   readonly workspace?: string | undefined;
-  /** Folders to trust for good before anything runs. */
-  readonly trust?: readonly string[];
   readonly readOnly?: boolean;
   readonly logger?: Logger;
   /** Queued runs wait for `releaseQueue`. */
@@ -129,12 +128,11 @@ async function openParts(options: StudioOptions, stack: AsyncDisposableStack): P
   );
   const redactor = createRedactor();
   const logger = options.logger ?? openLog(access, { readOnly, redactor }, stack);
-  for (const folder of options.trust ?? [])
-    await access.trust.add(path.resolve(process.env['INIT_CWD'] ?? process.cwd(), folder));
-  const feed = stack.use(new EventFeed(clock, redactor.value));
+  const feed = stack.use(new EventFeed(clock, redactor.value, logger));
   const recovery = new RecoveryLog();
   if (access.lock?.staleOwner) recovery.addStaleOwner(access.lock.staleOwner);
   let settings = await readSettings(access, { feed, recovery });
+  await trustAll(trustPlacesOf(access, settings), options);
   const chat = stack.use(
     await openChat({
       clock,
@@ -196,7 +194,7 @@ function openNodesets(
   { clock, logger, layout, access, redactor, chat }: Opened,
   settings: () => Settings,
 ): Promise<NodesetLayer> {
-  const { workspace, trust } = access;
+  const { workspace } = access;
   const folders = [workspace.nodesetsFolder, ...settings().nodesetFolders].map((folder) => ({
     folder,
     origin: 'workspace' as const,
@@ -209,7 +207,7 @@ function openNodesets(
     cacheFolder,
     workspaceFolder: workspace.folder,
     folders,
-    isTrusted: (file) => trust.trusts(file),
+    isTrusted: createNodesetGate(() => trustPlacesOf(access, settings())),
     python: settings().python,
     settings,
     chat,

@@ -1,4 +1,5 @@
 // Sessions of a run over a real run folder and replicas that a test commands.
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../base/abort.ts';
@@ -24,10 +25,18 @@ const config: EvalConfigInput = { graph: 'empty', episodes: 6, workerCount: 2 };
 let folder: string;
 let store: RunStore;
 let isFull = false;
+/** Names of files that cannot be put in place, with how often. */
+const refused = new Map<string, number>();
 
 /** The real file system, until the disk is full. */
 const fileSystem: FileSystemPort = {
   ...nodeFileSystem,
+  rename(from, to) {
+    const left = refused.get(path.basename(to)) ?? 0;
+    if (left === 0) return nodeFileSystem.rename(from, to);
+    refused.set(path.basename(to), left - 1);
+    return Promise.reject(Object.assign(new Error('broken'), { code: 'EIO' }));
+  },
   async open(file, mode) {
     const handle = await nodeFileSystem.open(file, mode);
     const write = (bytes: Uint8Array): Promise<void> =>
@@ -45,6 +54,7 @@ const fileSystem: FileSystemPort = {
 
 beforeEach(async () => {
   isFull = false;
+  refused.clear();
   folder = await makeWorkspace();
   store = await openRunStore({
     fileSystem,
@@ -240,6 +250,39 @@ describe('a session of a run', () => {
     });
     expect((await handle.finals()).map((row) => row.ordinal)).toEqual([0, 1, 2, 3, 4, 5]);
     expect(rest.fake.leases.length).toBe(6 - end.counts.completed);
+  });
+
+  it.each(['summary.json', '_DONE'])(
+    'is told as it is recorded when only %s could not be written, and that file comes later',
+    async (name) => {
+      refused.set(name, 1);
+      {
+        await using handle = await createRun('r9');
+        const batch = run(handle, stageOf());
+        const end = await batch.execute();
+        expect(end).toMatchObject({ status: 'completed', unwritten: expect.stringContaining('broken') });
+        expect([batch.snapshot().status, batch.summary().counts.completed]).toEqual(['completed', 6]);
+      }
+      expect((await store.readRecord('r9')).status).toBe('completed');
+      expect((await store.readSummary('r9')).counts.completed).toBe(6);
+      expect((await store.recover()).interrupted).toEqual([]);
+      expect(await readdir(store.folderOf('r9'))).toContain('_DONE');
+    },
+  );
+
+  it('is paused, on the disk too, when its end could not be recorded; going on ends it', async () => {
+    await using handle = await createRun('r10');
+    const listener: RunListener = {
+      onAttempt: ({ ordinal }) => void (ordinal === 5 && refused.set('run.json', 1)),
+    };
+    const end = await run(handle, stageOf(), listener).execute();
+    expect(end).toMatchObject({ status: 'paused', reason: expect.stringContaining('broken') });
+    expect(await store.readRecord('r10')).toMatchObject({
+      status: 'paused',
+      pausedBecause: expect.stringContaining('broken'),
+    });
+    expect(handle.missing()).toEqual([]);
+    expect(await run(handle, stageOf()).execute()).toMatchObject({ status: 'completed' });
   });
 
   it('tells stage and status at any time', async () => {

@@ -340,7 +340,7 @@ export class BatchEvalRunner {
     const { startedAt } = this.handle.record;
     await this.handle.update({
       status,
-      startedAt: startedAt ?? this.#now(),
+      startedAt: startedAt ?? new Date(this.#ports.clock.now()).toISOString(),
       error: null,
       pausedBecause: null,
       finishedAt: null,
@@ -361,17 +361,25 @@ export class BatchEvalRunner {
       this.#summary = summary;
       return { ...end, counts: summary.counts };
     } catch (error) {
-      this.#ports.logger.error('the end of the run could not be written', {
-        runId: handle.record.runId,
-        error: messageOf(error),
-      });
-      this.#status = 'paused';
-      return {
-        status: 'paused',
-        counts,
-        reason: `the end of the run could not be written: ${messageOf(error)}`,
-      };
+      return await this.#finishedBadly(end, error);
     }
+  }
+
+  /** What the record says is what is told: a summary and a last file can be made again, a status cannot. */
+  async #finishedBadly(end: RunEnd, error: unknown): Promise<RunEnd> {
+    const { handle } = this;
+    const message = messageOf(error);
+    const { runId } = handle.record;
+    this.#ports.logger.error('the end of the run could not be written', { runId, error: message });
+    if (handle.record.status === end.status) {
+      this.#status = end.status;
+      return end.status === 'failed' ? end : { ...end, unwritten: message };
+    }
+    this.#status = 'paused';
+    const reason = `the end of the run could not be written: ${message}`;
+    // A smaller write may still succeed; else the next start finds the run, whatever the record says now.
+    await handle.update({ status: 'paused', pausedBecause: reason }).catch(() => undefined);
+    return { status: 'paused', counts: end.counts, reason };
   }
 
   #endOf(outcome: Outcome, counts: RunCounts): RunEnd {
@@ -392,9 +400,5 @@ export class BatchEvalRunner {
           counts,
         };
     }
-  }
-
-  #now(): string {
-    return new Date(this.#ports.clock.now()).toISOString();
   }
 }

@@ -91,6 +91,8 @@ export type RunEnd =
       readonly status: 'completed' | 'completed_with_errors' | 'paused' | 'cancelled';
       readonly counts: RunCounts;
       readonly reason?: string;
+      /** The status is on the disk; this kept the summary or the last file from being written. */
+      readonly unwritten?: string;
     }
   | { readonly status: 'failed'; readonly counts: RunCounts; readonly error: ErrorInfo };
 

@@ -2,8 +2,23 @@
 import type { ErrorInfo } from '../contract/error.ts';
 import type { RunRecord, RunStatus, RunSummary } from '../contract/run.ts';
 import type { RunStore } from '../store/ports.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import type { EventSink } from './ports.ts';
 import { runListItemOf } from './run-list-item.ts';
+
+/** News that cannot be told are logged: whoever listens must not decide over a run. */
+export function tolerantEvents(events: EventSink, logger: Logger): EventSink {
+  return {
+    publish(name, payload) {
+      try {
+        events.publish(name, payload);
+      } catch (error) {
+        logger.error('news could not be told', { name, error: messageOf(error) });
+      }
+    },
+  };
+}
 
 export function tellChanged(events: EventSink, record: RunRecord, summary: RunSummary): void {
   events.publish('run.changed', { runId: record.runId, item: runListItemOf(record, summary) });

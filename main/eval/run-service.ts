@@ -24,7 +24,7 @@ import {
   resumeDifferences,
   type ResumeDifference,
 } from './resume-check.ts';
-import { endQueuedRun, tellChanged, tellEnded } from './run-news.ts';
+import { endQueuedRun, tellChanged, tellEnded, tolerantEvents } from './run-news.ts';
 import { RunQueue } from './run-queue.ts';
 import { batchPortsOf, type RunServicePorts } from './run-service-ports.ts';
 import { draftRecord, refuseInvalidGraph, refuseMissingKeys } from './start-check.ts';
@@ -61,7 +61,8 @@ export class RunService implements AsyncDisposable {
   #isQueueHeld: boolean;
   #isClosed = false;
 
-  constructor(ports: RunServicePorts) {
+  constructor(given: RunServicePorts) {
+    const ports = { ...given, events: tolerantEvents(given.events, given.logger) };
     this.#ports = ports;
     this.#isQueueHeld = ports.holdQueue ?? false;
     this.#reader = new EnvironmentReader(ports.registry);
@@ -391,6 +392,10 @@ export class RunService implements AsyncDisposable {
     const { record } = batch.handle;
     const error = end.status === 'failed' ? end.error : null;
     tellEnded(this.#ports.events, record, batch.summary(), { status: end.status, error });
+    if (end.status !== 'failed' && end.unwritten !== undefined) {
+      const rest = `Not everything beside its results could be written: ${end.unwritten}. It is made again when it is needed.`;
+      this.#notice('warning', `Run ${record.runId} is ${end.status}. ${rest}`, record.runId);
+    }
     if (end.status !== 'paused' || !end.reason) return;
     this.#notice('warning', `Run ${record.runId} is paused: ${end.reason}`, record.runId);
   }
