@@ -25,7 +25,7 @@ interface Bench {
 const death = { instance: 'fake#0', exitCode: null, signal: 'SIGSEGV', stderrTail: [], expected: false };
 
 /** A lease whose runner does what the test does; limits: 2 s for the reset, 100 ms a step. */
-async function begin(instances?: readonly string[]): Promise<Bench> {
+async function begin(more: Partial<ReplicaSet> = {}): Promise<Bench> {
   const clock = createFakeClock();
   let replicas: ReplicaSet | undefined;
   const starting = createFakeReplicas({ clock, startMs: () => 0 }).start(0, new AbortController().signal);
@@ -42,7 +42,7 @@ async function begin(instances?: readonly string[]): Promise<Bench> {
     episode,
     token: { attempt: 2, epoch: 3 },
     worker: 1,
-    replicas: instances ? Object.assign(replicas, { instances }) : replicas,
+    replicas: Object.assign(replicas, more),
     runner: {
       run(asked) {
         request = asked;
@@ -201,6 +201,50 @@ describe('the time of an episode', () => {
   });
 });
 
+describe('the time an episode waited for others in its process', () => {
+  it('is not its own: the limit moves by it, as often as it is needed', async () => {
+    let waitedMs = 700;
+    const { clock, conclusion } = await begin({ waitedForMatesMs: () => waitedMs });
+    await clock.advance(1000);
+    waitedMs += 500;
+    await clock.advance(1499);
+    waitedMs += 20;
+    await clock.advance(20);
+    expect(conclusion()).toBeUndefined();
+    await clock.advance(1);
+    expect(conclusion()).toEqual({ kind: 'timeout', limitMs: 2000 });
+  });
+
+  it('is not granted where it is next to nothing, or was before the lease', async () => {
+    let waitedMs = 700;
+    const { clock, conclusion } = await begin({ waitedForMatesMs: () => waitedMs });
+    waitedMs += 19;
+    await clock.advance(2000);
+    expect(conclusion()).toEqual({ kind: 'timeout', limitMs: 2000 });
+  });
+
+  it('in the reset is not granted to its steps', async () => {
+    let waitedMs = 0;
+    const { clock, request, conclusion } = await begin({ waitedForMatesMs: () => waitedMs });
+    await clock.advance(1000);
+    waitedMs += 500;
+    request.onPhase('step', 0, 50);
+    await clock.advance(4999);
+    expect(conclusion()).toBeUndefined();
+    await clock.advance(1);
+    expect(conclusion()).toEqual({ kind: 'timeout', limitMs: 5000 });
+  });
+
+  it('leaves no timer when the episode ends meanwhile', async () => {
+    let waitedMs = 0;
+    const { clock, answer, conclusion } = await begin({ waitedForMatesMs: () => waitedMs });
+    waitedMs += 500;
+    await clock.advance(2100);
+    await answer();
+    expect([conclusion()?.kind, clock.pendingTimers]).toEqual(['answer', 1]);
+  });
+});
+
 describe('a lease shows', () => {
   it('the phase, since when, and the step', async () => {
     const { clock, lease, request } = await begin();
@@ -252,7 +296,7 @@ describe('a lease shows', () => {
   });
 
   it('no replica where the worker needs no process', async () => {
-    const { lease } = await begin([]);
+    const { lease } = await begin({ instances: [] });
     expect(lease.facts().replica).toBeNull();
   });
 });

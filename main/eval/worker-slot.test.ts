@@ -4,6 +4,7 @@ import { createFakeClock, type FakeClock } from '../base/fake-clock.ts';
 import { StudioError } from '../base/errors.ts';
 import { silentLogger, type Logger } from '../base/logger.ts';
 import type { EpisodeAttempt, EpisodeError, WorkerView } from '../contract/run.ts';
+import type { ReplicaDeath, ReplicaSet } from '../nodeset/ports.ts';
 import type { EpisodeRequest, EpisodeRunner } from './ports.ts';
 import { createFakeReplicas, type FakeReplicaOptions, type FakeReplicas } from './testing/fake-replicas.ts';
 import { bench } from './testing/pool-bench.ts';
@@ -14,6 +15,8 @@ interface Watched {
   readonly source: { start: FakeReplicas['start'] };
   /** `kill` and `close` as the pool asked for them. */
   readonly asked: string[];
+  /** Ends the process of the newest replica by the doing of another environment in it. */
+  readonly endByMate: () => void;
 }
 
 /** Replicas with a process id, which note how they are asked to end. */
@@ -21,18 +24,30 @@ function watched(options: Omit<FakeReplicaOptions, 'clock'> = {}): Watched {
   const clock = createFakeClock();
   const replicas = createFakeReplicas({ clock, ...options });
   const asked: string[] = [];
+  let endByMate = (): void => undefined;
   const source = {
     async start(slot: number, signal: AbortSignal) {
       const replica = await replicas.start(slot, signal);
       const kill = replica.kill.bind(replica);
+      const ended = Promise.withResolvers<ReplicaDeath>();
+      endByMate = () =>
+        ended.resolve({
+          instance: 'fake#0',
+          exitCode: null,
+          signal: 'SIGSEGV',
+          stderrTail: [],
+          expected: false,
+          byMate: true,
+        });
       return Object.assign(replica, {
+        death: Promise.race([replica.death, ended.promise]),
         pids: [4000 + replicas.starts],
         kill: () => (asked.push('kill'), kill()),
         [Symbol.asyncDispose]: () => (asked.push('close'), kill()),
       });
     },
   };
-  return { clock, replicas, source, asked };
+  return { clock, replicas, source, asked, endByMate: () => endByMate() };
 }
 
 interface Logged {
@@ -74,9 +89,16 @@ describe('a death that a call reported first', () => {
     for (const code of ['process_died', 'connection_closed'] as const) {
       const { clock, replicas, source } = watched();
       const run = reporting(replicas, { error: lost(code) }, () =>
-        clock.after(999, () => replicas.strike(0)),
+        clock.after(400, () => replicas.strike(0)),
       );
-      const { finish, journal } = bench({ clock, source, runner: { run }, workerCount: 1, retry: once });
+      const { finish, journal } = bench({
+        clock,
+        source,
+        runner: { run },
+        workerCount: 1,
+        episodeCount: 1,
+        retry: once,
+      });
       await finish();
       expect(journal.rows[0]).toMatchObject({
         status: 'died',
@@ -160,6 +182,105 @@ describe('a death that a call reported first', () => {
       kind: 'paused',
       reason: 'every worker is down: 1 deaths in a row; the last: its process ended',
     });
+  });
+});
+
+describe('a process that several environments share', () => {
+  it('and that another one ended costs no attempt, nor does it count against the slot', async () => {
+    const { clock, replicas, source, asked, endByMate } = watched();
+    const { logger, lines } = logged();
+    const { finish, pool, journal } = bench({
+      clock,
+      source,
+      runner: replicas,
+      logger,
+      workerCount: 1,
+      episodeCount: 2,
+      crashBudget: 1,
+      retry: once,
+    });
+    const seen: WorkerView[] = [];
+    clock.after(50, endByMate);
+    clock.after(51, () => seen.push(...pool.workers()));
+    expect(await finish()).toEqual({ kind: 'finished' });
+    expect(journal.rows.map((row) => [row.ordinal, row.attempt, row.epoch, row.status])).toEqual([
+      [0, 1, 2, 'completed'],
+      [1, 1, 1, 'completed'],
+    ]);
+    expect(asked).toEqual(['kill', 'close']);
+    expect(seen).toMatchObject([{ phase: 'replacing', ordinal: null }]);
+    expect(pool.counters).toEqual({ lateAnswers: 0, replacements: 1, displaced: 1 });
+    expect(pool.workers()).toMatchObject([{ deaths: 0 }]);
+    expect(lines).toEqual([
+      ['an episode is repeated: its process ended by another one in it', { worker: 0, ordinal: 0 }],
+    ]);
+  });
+
+  it('and that another one ended between two episodes is replaced, and counts nowhere', async () => {
+    const { clock, replicas, source, asked, endByMate } = watched();
+    const { finish, pool } = bench({
+      clock,
+      source,
+      runner: replicas,
+      workerCount: 1,
+      episodeCount: 2,
+      crashBudget: 1,
+      journalOptions: {
+        beforeAppend: async (row) => {
+          if (row.ordinal === 0) endByMate();
+          await Promise.resolve();
+        },
+      },
+    });
+    expect(await finish()).toEqual({ kind: 'finished' });
+    expect([asked, pool.workers()[0]?.deaths, pool.counters.displaced]).toEqual([['kill', 'close'], 0, 0]);
+  });
+
+  it('may end in the guise of bytes that make no sense, which one of its own does not', async () => {
+    for (const isShared of [true, false]) {
+      const { clock, replicas, source, endByMate } = watched();
+      const run = reporting(replicas, { status: 'error', error: lost('protocol_error') }, (request) => {
+        if (request.epoch === 1) clock.after(500, endByMate);
+      });
+      const shared = {
+        start: async (slot: number, signal: AbortSignal): Promise<ReplicaSet> =>
+          Object.assign(await source.start(slot, signal), isShared ? { waitedForMatesMs: () => 0 } : {}),
+      };
+      const { finish, journal, pool } = bench({
+        clock,
+        source: shared,
+        runner: { run },
+        workerCount: 1,
+        episodeCount: 1,
+        retry: once,
+      });
+      await finish();
+      expect(journal.rows).toMatchObject([
+        { attempt: 1, epoch: isShared ? 2 : 1, status: 'error', error: lost('protocol_error') },
+      ]);
+      expect(pool.counters.displaced).toBe(isShared ? 1 : 0);
+    }
+  });
+
+  it('and that it ended itself leaves a row as its calls told it, unless they said that it died', async () => {
+    const { clock, replicas, source } = watched();
+    const run = reporting(replicas, { status: 'error', error: lost('protocol_error') }, () =>
+      clock.after(500, () => replicas.strike(0)),
+    );
+    const shared = {
+      start: async (slot: number, signal: AbortSignal): Promise<ReplicaSet> =>
+        Object.assign(await source.start(slot, signal), { waitedForMatesMs: () => 0 }),
+    };
+    const { finish, journal } = bench({
+      clock,
+      source: shared,
+      runner: { run },
+      workerCount: 1,
+      episodeCount: 1,
+      retry: once,
+    });
+    await finish();
+    expect(journal.rows).toMatchObject([{ status: 'error', error: lost('protocol_error') }]);
   });
 });
 

@@ -92,6 +92,21 @@ describe('reading lines', () => {
     ]);
   });
 
+  it('takes nothing for content that lies behind what was read', async () => {
+    const { read } = reading('a\nb');
+    const batches = await rawLines({
+      read: async (target, position) => {
+        const length = await read(target, position);
+        target.fill(10, length);
+        return length;
+      },
+    });
+    expect(batches).toEqual([
+      [{ number: 1, text: 'a', endByte: 2, terminated: true }],
+      [{ number: 2, text: 'b', endByte: 3, terminated: false }],
+    ]);
+  });
+
   it('refuses a line of more than 64 MB, and reads one of just that', async () => {
     const endless = (until: number): Pick<FileHandlePort, 'read'> => ({
       read: async (target, position) => {
@@ -289,6 +304,39 @@ describe('appending', () => {
     await Promise.all(all);
     expect([journal.commits, made.content()]).toEqual([1, lines(...values)]);
     expect(journal.durableBytes).toBe(made.content().length);
+  });
+
+  it('closes the file only when what was appended is in it', async () => {
+    const made = bench();
+    const { journal } = await Journal.open({ fileSystem: made.fileSystem, path }, () => undefined);
+    made.calls.length = 0;
+    const append = journal.append({ n: 1 });
+    await journal[Symbol.asyncDispose]();
+    await append;
+    expect(made.calls).toEqual(['write', 'sync', 'close']);
+  });
+
+  it('opens for appending what it writes to, and for reading what it only reads', async () => {
+    const made = bench(lines({ n: 1 }) + 'abc');
+    const opened: string[] = [];
+    const fileSystem: FileSystemPort = {
+      ...made.fileSystem,
+      open(where, mode) {
+        opened.push(`${mode} ${where}`);
+        return made.fileSystem.open(where, mode);
+      },
+    };
+    for await (const entry of readJournal(fileSystem, path)) expect(entry.value).toEqual({ n: 1 });
+    const { journal } = await Journal.open({ fileSystem, path }, () => undefined);
+    made.failing = ['write'];
+    await expect(journal.append({ n: 2 })).rejects.toMatchObject({ code: 'io_failed' });
+    expect(opened).toEqual([
+      `read ${path}`,
+      `read ${path}`,
+      `append ${path}`,
+      `append ${path}.torn`,
+      `append ${path}`,
+    ]);
   });
 
   it('refuses everybody whose commit failed, and commits what came meanwhile', async () => {
