@@ -45,13 +45,16 @@ export interface OpenedDatabase {
   readonly isNew: boolean;
 }
 
+export type OpenDatabase = (path: string) => OpenedDatabase;
+
 /** `:memory:` works too. Throws SQLite's error when the file is damaged. */
 export function openDatabase(path: string, readOnly = false): OpenedDatabase {
   const database = new DatabaseSync(path, { readOnly, timeout: 2000 });
   try {
     // Durability is the journal's business; NORMAL keeps the file consistent through a power cut.
     if (!readOnly) database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    database.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;');
+    // A larger one fills while a long run adds rows, and saves 10 ms when 100,000 episodes are sorted.
+    database.exec('PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;');
     const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
     if (version === schemaVersion) return { database, isNew: false };
     if (readOnly) throw new Error('the index is of another version');

@@ -8,7 +8,7 @@ import type { EpisodeAttempt, EpisodeRow, RunListItem, RunRecord, RunSummary } f
 import { headlineMetric } from '../stats/aggregate.ts';
 import type { LiveAggregate } from '../stats/live-aggregate.ts';
 import type { BulkWork } from './bulk-work.ts';
-import { databaseFiles, isDamage, openDatabase } from './index-database.ts';
+import { databaseFiles, isDamage, openDatabase, type OpenDatabase } from './index-database.ts';
 import { indexRun } from './index-run.ts';
 import { episodesByOrdinal, listEpisodes, listRuns, matchingOrdinals } from './index-queries.ts';
 import type { EpisodeQuery, FileSystemPort, IndexReport, Page, RunListQuery } from './ports.ts';
@@ -25,6 +25,8 @@ export interface IndexKeeperOptions {
   readonly indexPath: string;
   /** Where runs of many episodes are read. */
   readonly bulk?: Pick<BulkWork, 'run'> | undefined;
+  /** Default: SQLite itself. */
+  readonly openDatabase?: OpenDatabase | undefined;
   /** It was damaged and is built anew. */
   readonly onDamage?: ((reason: string) => void) | undefined;
 }
@@ -57,14 +59,14 @@ export class IndexKeeper implements RunObserver {
     const { fileSystem, indexPath, logger } = options;
     if (indexPath !== ':memory:') await fileSystem.makeFolder(dirname(indexPath));
     try {
-      const { database, isNew } = openDatabase(indexPath);
+      const { database, isNew } = (options.openDatabase ?? openDatabase)(indexPath);
       const keeper = new IndexKeeper(options, database);
       if (isNew) keeper.#rebuiltBecause = 'there was none, or it was of another version';
       return keeper;
     } catch (error) {
       logger.warn('the index cannot be opened and is built anew', { indexPath, reason: messageOf(error) });
       for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
-      const keeper = new IndexKeeper(options, openAnew(indexPath));
+      const keeper = new IndexKeeper(options, openAnew(options));
       keeper.#rebuiltBecause = messageOf(error);
       options.onDamage?.(messageOf(error));
       return keeper;
@@ -283,7 +285,7 @@ export class IndexKeeper implements RunObserver {
     logger.warn('rebuilding the index', { because });
     if (this.#database.isOpen) this.#database.close();
     for (const path of databaseFiles(indexPath)) await fileSystem.removeFile(path);
-    this.#database = openAnew(indexPath);
+    this.#database = openAnew(this.#options);
     this.#index = new RunIndex(this.#database);
     this.#rebuiltBecause = because;
   }
@@ -307,11 +309,12 @@ export class IndexKeeper implements RunObserver {
   }
 }
 
-function openAnew(path: string): DatabaseSync {
+function openAnew(options: IndexKeeperOptions): DatabaseSync {
+  const { indexPath, openDatabase: open = openDatabase } = options;
   try {
-    return openDatabase(path).database;
+    return open(indexPath).database;
   } catch (error) {
-    throw toStorageError(error, `make the index ${path}`);
+    throw toStorageError(error, `make the index ${indexPath}`);
   }
 }
 

@@ -8,6 +8,7 @@ import type { RunRecord, RunSummary } from '../contract/run.ts';
 import { makeDurableFolder, writeDurably } from './atomic-write.ts';
 import { createInThreadBulkWork, type BulkWork } from './bulk-work.ts';
 import { guardFileSystem } from './guarded-file-system.ts';
+import type { OpenDatabase } from './index-database.ts';
 import { IndexKeeper } from './index-keeper.ts';
 import type { ExportRequest, FileSystemPort, IndexReport, RunHandle, RunStore } from './ports.ts';
 import { recoverRuns, unfinishedPrefix } from './recovery.ts';
@@ -30,6 +31,8 @@ export interface RunStoreOptions {
   readonly logger?: Logger;
   /** Default: in this thread. The application gives a worker thread. */
   readonly bulk?: BulkWork;
+  /** Of the index; default: SQLite itself. */
+  readonly openDatabase?: OpenDatabase;
   /** The index was damaged and is built anew. */
   readonly onIndexDamage?: (reason: string) => void;
 }
@@ -39,12 +42,18 @@ export async function openRunStore(options: RunStoreOptions): Promise<RunStore> 
   const fileSystem = guardFileSystem(options.fileSystem);
   if (!readOnly) await makeDurableFolder(fileSystem, runsFolder);
   const indexPath = readOnly ? ':memory:' : options.indexPath;
-  const { onIndexDamage: onDamage, bulk = createInThreadBulkWork(fileSystem), ...more } = options;
-  const keeper = await IndexKeeper.open({ fileSystem, logger, runsFolder, indexPath, bulk, onDamage });
+  const {
+    onIndexDamage: onDamage,
+    openDatabase,
+    bulk = createInThreadBulkWork(fileSystem),
+    ...more
+  } = options;
+  const index = { fileSystem, logger, runsFolder, indexPath, bulk, onDamage, openDatabase };
+  const keeper = await IndexKeeper.open(index);
   return new FolderRunStore({ ...more, fileSystem, readOnly, logger, bulk }, keeper);
 }
 
-type StoreParts = Required<Omit<RunStoreOptions, 'onIndexDamage'>>;
+type StoreParts = Required<Omit<RunStoreOptions, 'onIndexDamage' | 'openDatabase'>>;
 
 /** A plan of 100,000 episodes takes a third of a second to read: those looked at last are kept. */
 const recordsKept = 8;

@@ -1,18 +1,9 @@
 // Named points along an episode's life at which a test may kill the engine, throw or hang. They sit in decorators around
 // ports: nothing of the product knows them, and without an armed point they only count.
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { abortedError } from '../../base/abort.ts';
-import { StudioError } from '../../base/errors.ts';
-import type { NodeCatalog, NodeType } from '../../graph/ports.ts';
-import type {
-  BatchingPort,
-  CallLimits,
-  EnvPanelClient,
-  GraphSession,
-  NodesetRegistry,
-  ReplicaSet,
-} from '../../nodeset/ports.ts';
 import type { FileHandlePort, FileSystemPort } from '../../store/ports.ts';
+import { recordingFiles, scratchFolderName } from '../../store/recording-format.ts';
 
 export const failpointNames = [
   'run.folder',
@@ -59,6 +50,18 @@ export const failpointNames = [
   'replica.close',
   'replica.closed',
   'session.close',
+  'recording.sweep',
+  'recording.write',
+  'recording.written',
+  'recording.keep',
+  'recording.kept',
+  'recording.order',
+  'recording.ordered',
+  'index.update',
+  'index.updated',
+  'feed.begin',
+  'feed.tell',
+  'feed.told',
 ] as const;
 export type FailpointName = (typeof failpointNames)[number];
 
@@ -76,12 +79,15 @@ export class Failpoints {
   readonly #hits = new Map<FailpointName, number>();
   readonly #armed: Armed | null;
   readonly #kill: () => void;
+  readonly #freeze: () => void;
   /** The armed point has done what it was armed for. */
   hasStruck = false;
 
-  constructor(armed: Armed | null, kill: () => void) {
+  /** `freeze`: the engine's thread never comes back from where it is. */
+  constructor(armed: Armed | null, kill: () => void, freeze: () => void) {
     this.#armed = armed;
     this.#kill = kill;
+    this.#freeze = freeze;
   }
 
   get hits(): ReadonlyMap<FailpointName, number> {
@@ -91,20 +97,28 @@ export class Failpoints {
   /** Rejects, never settles, or ends everything when the point is armed and due. */
   async pass(name: FailpointName | null, thrown: () => Error, signal?: AbortSignal): Promise<void> {
     if (name === null) return;
+    const action = this.#strike(name);
+    if (action === null) return;
+    if (action === 'throw') throw thrown();
+    if (action === 'kill') this.#kill();
+    await never(signal);
+  }
+
+  /** Where nothing can be waited for. What is thrown besides errors of its own only leads out of a dead engine. */
+  passNow(name: FailpointName, thrown: () => Error): void {
+    const action = this.#strike(name);
+    if (action === null) return;
+    if (action === 'kill') this.#kill();
+    if (action === 'hang') this.#freeze();
+    throw thrown();
+  }
+
+  #strike(name: FailpointName): FailpointAction | null {
     const hits = (this.#hits.get(name) ?? 0) + 1;
     this.#hits.set(name, hits);
-    if (this.#armed?.name !== name || this.#armed.nth !== hits) return;
+    if (this.#armed?.name !== name || this.#armed.nth !== hits) return null;
     this.hasStruck = true;
-    switch (this.#armed.action) {
-      case 'throw':
-        throw thrown();
-      case 'kill':
-        this.#kill();
-        break;
-      case 'hang':
-        break;
-    }
-    await never(signal);
+    return this.#armed.action;
   }
 }
 
@@ -115,7 +129,6 @@ function never(signal: AbortSignal | undefined): Promise<never> {
 }
 
 const diskError = (): Error => Object.assign(new Error('EIO: failpoint'), { code: 'EIO' });
-const remoteError = (): Error => new StudioError('remote_error', 'failpoint');
 
 /** Around the disk: runs' folders, records, journal, summary, queue. */
 export function failpointFileSystem(inner: FileSystemPort, points: Failpoints): FileSystemPort {
@@ -140,6 +153,11 @@ export function failpointFileSystem(inner: FileSystemPort, points: Failpoints): 
           : 'run.record';
       return { ...handle, write: (bytes) => around(name, null, () => handle.write(bytes)) };
     }
+    if (path.includes('/scratch/'))
+      return {
+        ...handle,
+        write: (bytes) => around('recording.write', 'recording.written', () => handle.write(bytes)),
+      };
     if (!ends(path, 'episodes.jsonl')) return handle;
     return {
       ...handle,
@@ -154,6 +172,8 @@ export function failpointFileSystem(inner: FileSystemPort, points: Failpoints): 
     if (ends(to, 'summary.json')) return ['summary.write', 'summary.written'];
     if (ends(to, '_DONE')) return ['done.write', 'done.written'];
     if (ends(to, 'queue.json')) return ['queue.write', 'queue.written'];
+    if (scratchFolderName.test(basename(to))) return ['recording.keep', 'recording.kept'];
+    if (ends(to, recordingFiles.header)) return ['recording.order', 'recording.ordered'];
     return [null, null];
   };
   return {
@@ -162,6 +182,8 @@ export function failpointFileSystem(inner: FileSystemPort, points: Failpoints): 
       const name = mode === 'append' && ends(path, 'episodes.jsonl') ? 'journal.open' : null;
       return handleOf(await around(name, null, () => inner.open(path, mode)), path);
     },
+    removeFolder: (path) =>
+      around(ends(path, '/scratch') ? 'recording.sweep' : null, null, () => inner.removeFolder(path)),
     makeFolder: (path) => around(isNew(path) ? 'run.folder' : null, null, () => inner.makeFolder(path)),
     rename: (from, to) => {
       const [before, after] = isNew(from) ? (['run.rename', null] as const) : renamed(to);
@@ -172,163 +194,5 @@ export function failpointFileSystem(inner: FileSystemPort, points: Failpoints): 
         inner.syncFolder(path),
       ),
     freeBytes: (path) => around('disk.free', null, () => inner.freeBytes(path)),
-  };
-}
-
-/** Around nodesets: sessions, replicas, their panels and their node types, named by what follows the last `__`. */
-export function failpointRegistry(inner: NodesetRegistry, points: Failpoints): NodesetRegistry {
-  return new Proxy(inner, {
-    get(target, key) {
-      if (key === 'ensureNodesetsForGraph') {
-        const ensure: NodesetRegistry['ensureNodesetsForGraph'] = async (names, options) => {
-          await points.pass('replica.spawn', remoteError, options.signal);
-          const session = await target.ensureNodesetsForGraph(names, {
-            ...options,
-            ...(options.batching ? { batching: failpointBatching(options.batching, points) } : {}),
-          });
-          try {
-            await points.pass('replica.ready', remoteError, options.signal);
-            await points.pass('session.open', remoteError, options.signal);
-          } catch (error) {
-            await session[Symbol.asyncDispose]();
-            throw error;
-          }
-          return failpointSession(session, points);
-        };
-        return ensure;
-      }
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}
-
-function failpointSession(inner: GraphSession, points: Failpoints): GraphSession {
-  const initial = inner.initial.map((replica) => failpointReplica(replica, points));
-  return {
-    report: inner.report,
-    manifests: inner.manifests,
-    nodesets: inner.nodesets,
-    envNodesets: inner.envNodesets,
-    initial,
-    evalMetadata: (nodeset, limits) => inner.evalMetadata(nodeset, limits),
-    async startReplicaSet(slot, limits) {
-      await points.pass('replica.replace', remoteError, limits?.signal);
-      return failpointReplica(await inner.startReplicaSet(slot, limits), points);
-    },
-    async [Symbol.asyncDispose]() {
-      await points.pass('session.close', remoteError);
-      await inner[Symbol.asyncDispose]();
-    },
-  };
-}
-
-function failpointReplica(inner: ReplicaSet, points: Failpoints): ReplicaSet {
-  return {
-    slot: inner.slot,
-    instances: inner.instances,
-    pids: inner.pids,
-    death: inner.death,
-    catalog: failpointCatalog(inner.catalog, points),
-    panel: (nodeset) => failpointPanel(inner.panel(nodeset), points),
-    endExecution: (executionId) => inner.endExecution(executionId),
-    rssBytes: () => inner.rssBytes(),
-    async kill() {
-      // The process ends all the same; it is our wait for it that fails.
-      const isGone = inner.kill();
-      await points.pass('replica.kill', remoteError);
-      await isGone;
-      await points.pass('replica.killed', remoteError);
-    },
-    async [Symbol.asyncDispose]() {
-      await points.pass('replica.close', remoteError);
-      await inner[Symbol.asyncDispose]();
-      await points.pass('replica.closed', remoteError);
-    },
-  };
-}
-
-function failpointPanel(inner: EnvPanelClient, points: Failpoints): EnvPanelClient {
-  const before = async <T>(
-    name: FailpointName,
-    limits: CallLimits | undefined,
-    act: () => Promise<T>,
-  ): Promise<T> => {
-    await points.pass(name, remoteError, limits?.signal);
-    return await act();
-  };
-  return {
-    info: (limits) => before('panel.info', limits, () => inner.info(limits)),
-    load: (limits) => before('panel.load', limits, () => inner.load(limits)),
-    changeField: (field, value, limits) =>
-      before('panel.set', limits, () => inner.changeField(field, value, limits)),
-    async act(action, values, limits) {
-      const state = await before('panel.reset', limits, () => inner.act(action, values, limits));
-      await points.pass('panel.reset.reply', remoteError, limits?.signal);
-      return state;
-    },
-    options: (field, limits) => inner.options(field, limits),
-  };
-}
-
-function failpointCatalog(inner: NodeCatalog, points: Failpoints): NodeCatalog {
-  return {
-    lookup(nodeType) {
-      const found = inner.lookup(nodeType);
-      if (!found || nodeType.endsWith('__observe')) return found;
-      if (nodeType.endsWith('__step')) return failpointNode(found, points, 'step.call', 'step.reply');
-      if (nodeType.endsWith('__evaluate'))
-        return failpointNode(found, points, 'verdict.call', 'verdict.reply');
-      return found;
-    },
-  };
-}
-
-function failpointNode(
-  inner: NodeType,
-  points: Failpoints,
-  before: FailpointName,
-  after: FailpointName | null,
-): NodeType {
-  return {
-    manifest: inner.manifest,
-    bind(nodeId, config) {
-      const handler = inner.bind(nodeId, config);
-      return {
-        async forward(inputs, context) {
-          await points.pass(before, remoteError, context.signal);
-          const result = await handler.forward(inputs, context);
-          await points.pass(after, remoteError, context.signal);
-          return result;
-        },
-        ...(handler.end ? { end: (executionId: string) => handler.end?.(executionId) } : {}),
-      };
-    },
-  };
-}
-
-function failpointBatching(inner: BatchingPort, points: Failpoints): BatchingPort {
-  return {
-    ready: async (signal) => await inner.ready?.(signal),
-    wrap: (nodeType, backend) =>
-      failpointNode(
-        inner.wrap(nodeType, {
-          ...backend,
-          async call(samples, config, signal) {
-            await points.pass('batch.flush', remoteError, signal);
-            const answers = await backend.call(samples, config, signal);
-            await points.pass('batch.reply', remoteError, signal);
-            return answers;
-          },
-          async reset(config) {
-            const isReset = backend.reset(config);
-            await points.pass('batch.reset', remoteError);
-            await isReset;
-          },
-        }),
-        points,
-        'batch.submit',
-        null,
-      ),
   };
 }

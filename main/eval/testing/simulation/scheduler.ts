@@ -10,6 +10,8 @@ interface Task {
   readonly label: string;
   readonly life: Life;
   readonly fire: () => void;
+  /** Carried out by the system, not by the engine's thread. */
+  readonly isCall: boolean;
   isOff: boolean;
 }
 
@@ -19,6 +21,8 @@ export class Life {
   isOver = false;
   /** The engine dies in this very event: effects outside happen, it never learns of them. */
   isMuted = false;
+  /** Its thread stands still. */
+  isFrozen = false;
   pending = 0;
 
   constructor(name: string) {
@@ -74,6 +78,15 @@ export class Scheduler {
   }
 
   at(life: Life, delayMs: number, label: string, fire: () => void): Disposable {
+    return this.#schedule(life, delayMs, label, { fire, isCall: false });
+  }
+
+  #schedule(
+    life: Life,
+    delayMs: number,
+    label: string,
+    { fire, isCall }: Pick<Task, 'fire' | 'isCall'>,
+  ): Disposable {
     const task: Task = {
       dueMs: this.#nowMs + Math.max(0, delayMs),
       tie: this.#options.reorders ? this.random.bits() : 0,
@@ -81,7 +94,8 @@ export class Scheduler {
       label,
       life,
       fire,
-      isOff: life.isOver,
+      isCall,
+      isOff: life.isOver || life.isFrozen,
     };
     if (task.isOff) return { [Symbol.dispose]: () => undefined };
     life.pending++;
@@ -92,7 +106,7 @@ export class Scheduler {
   /** A call through a port: its effect happens later, and its answer only if who asked still lives. */
   call<T>(life: Life, delayMs: number, label: string, effect: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.at(life, delayMs, label, () => {
+      const fire = (): void => {
         let value: T;
         try {
           value = effect();
@@ -101,7 +115,8 @@ export class Scheduler {
           return;
         }
         if (!life.isMuted) resolve(value);
-      });
+      };
+      this.#schedule(life, delayMs, label, { fire, isCall: true });
     });
   }
 
@@ -152,6 +167,13 @@ export class Scheduler {
   end(life: Life): void {
     life.isOver = true;
     for (const task of this.#heap) if (task.life === life) this.#turnOff(task);
+  }
+
+  /** What it asked the system for still happens; it never learns of it, and asks for nothing more. */
+  freeze(life: Life): void {
+    life.isFrozen = true;
+    life.isMuted = true;
+    for (const task of this.#heap) if (task.life === life && !task.isCall) this.#turnOff(task);
   }
 
   /** Labels of what is still to come for a life. */

@@ -18,7 +18,12 @@ import { readCountedRows } from '../../../store/run-rows.ts';
 import { openRunStore } from '../../../store/run-store.ts';
 import { MemoryDisk, systemError, type DiskGate } from '../../../store/testing/memory-disk.ts';
 import { createExecutionGuard, type ExecutionGuard } from '../../execution-guard.ts';
-import { Failpoints, failpointFileSystem, failpointRegistry, type Armed } from '../failpoints.ts';
+import { Failpoints, failpointFileSystem, type Armed } from '../failpoints.ts';
+import { failpointDatabase, failpointEvents } from '../news-failpoints.ts';
+import { failpointRegistry } from '../nodeset-failpoints.ts';
+import { createRecordings, type Recordings } from '../../recording.ts';
+import type { EventSink } from '../../ports.ts';
+import { recordingFiles } from '../../../store/recording-format.ts';
 import { createQueueFile } from '../../queue-file.ts';
 import { RunService } from '../../run-service.ts';
 import { Audit } from './audit.ts';
@@ -58,6 +63,8 @@ interface Engine {
   readonly store: RunStore;
   readonly guard: ExecutionGuard;
   readonly registry: SimulatedRegistry;
+  /** Of scripted histories. */
+  readonly recordings: Recordings | null;
 }
 
 interface PlannedRun {
@@ -105,7 +112,11 @@ class World {
   constructor(seed: number, { trace, failpoint, sabotage }: WorldOptions = {}) {
     this.#sabotage = sabotage;
     this.#seed = seed;
-    this.#points = new Failpoints(failpoint ?? null, () => this.#kill());
+    this.#points = new Failpoints(
+      failpoint ?? null,
+      () => this.#kill(),
+      () => this.#freeze(),
+    );
     this.#isScripted = failpoint !== undefined;
     const random = createRandom(deriveSeed(seed, 'world'));
     this.#random = random;
@@ -209,7 +220,7 @@ class World {
       perStepBudgetSec: 0.8,
       retry: { attempts: 1 + random.integer(3), on: ['died', 'timeout'] },
       affinity: random.integer(3) === 0 ? 'scene' : 'none',
-      recording: 'none',
+      recording: this.#isScripted ? 'sample:8' : 'none',
       batching: {
         flushPolicy: random.integer(2) === 0 ? 'greedy' : 'rendezvous',
         flushTimeoutMs: 50,
@@ -266,6 +277,12 @@ class World {
     this.#onKilled?.();
   }
 
+  #freeze(): void {
+    if (!this.#engine) return;
+    this.scheduler.note('ENGINE STANDS STILL');
+    this.scheduler.freeze(this.#engine);
+  }
+
   async #live(life: Life): Promise<'complete' | 'closed' | 'failed'> {
     let engine: Engine;
     try {
@@ -301,6 +318,7 @@ class World {
     this.scheduler.end(this.#user);
     for (const { runId } of this.runs) if (runId !== null) this.audit.onStopAsked(runId);
     await engine.service[Symbol.asyncDispose]();
+    await engine.recordings?.[Symbol.asyncDispose]();
     await engine.store[Symbol.asyncDispose]();
     const alive = engine.registry.replicas.filter((replica) => !replica.isEnded);
     if (alive.length > 0) this.audit.broken(`${alive.length} replicas are alive after the end`);
@@ -400,6 +418,7 @@ class World {
       runsFolder,
       trashFolder: `${folder}/.trash`,
       indexPath: ':memory:',
+      ...(this.#isScripted ? { openDatabase: failpointDatabase(this.#points) } : {}),
       ...(this.#seed % 16 === 0 ? {} : { bulk: quickSummaries(guardFileSystem(fileSystem)) }),
     });
     const registry = createSimulatedRegistry({
@@ -410,6 +429,21 @@ class World {
       episodeCount: this.#episodeCount,
       broken: this.audit.broken,
     });
+    const recordings = this.#isScripted
+      ? createRecordings({
+          fileSystem,
+          clock,
+          logger: silentLogger,
+          bulk: createInThreadBulkWork(guardFileSystem(fileSystem)),
+        })
+      : null;
+    const events: EventSink = {
+      publish: (name, payload) => {
+        if (life.isOver || life.isFrozen) return;
+        if (name !== 'run.live') this.scheduler.note(briefly(name, payload));
+        this.audit.onEvent(name, payload);
+      },
+    };
     const guard = createExecutionGuard(clock);
     const service = new RunService({
       clock,
@@ -418,13 +452,8 @@ class World {
       registry: this.#isScripted ? failpointRegistry(registry, this.#points) : registry,
       guard,
       graphs: this.#graphs(),
-      events: {
-        publish: (name, payload) => {
-          if (life.isOver) return;
-          if (name !== 'run.live') this.scheduler.note(briefly(name, payload));
-          this.audit.onEvent(name, payload);
-        },
-      },
+      events: this.#isScripted ? failpointEvents(events, this.#points) : events,
+      ...(recordings ? { recording: recordings.port } : {}),
       queueStorage: createQueueFile(fileSystem, join(folder, 'queue.json'), silentLogger),
       machine: { cores: 2, memoryBytes: 1e10, freeMemoryBytes: () => 1e10 },
       settings: () =>
@@ -437,7 +466,7 @@ class World {
       provenance: (known) => Promise.resolve({ ...nowhere, ...known }),
       ...(this.#isBatched ? { batching: ({ config }) => this.#batching(life, config) } : {}),
     });
-    return { life, service, store, guard, registry };
+    return { life, service, store, guard, registry, recordings };
   }
 
   #batching(life: Life, config: EvalConfig): BatchedInferenceServer {
@@ -473,7 +502,8 @@ class World {
     return (operation, path, perform) => {
       if (operation === 'close' || operation === 'read' || operation === 'stat') {
         // Nothing to decide, and half of all operations: they take no event of their own.
-        return life.isOver ? new Promise(() => undefined) : Promise.try(perform);
+        const isGone = life.isOver || life.isFrozen;
+        return isGone ? new Promise(() => undefined) : Promise.try(perform);
       }
       return scheduler.call(life, faults.latencyMs(), operation, () => {
         if (operation === 'freeBytes') return this.#isFull ? (1e6 as never) : perform();
@@ -506,7 +536,7 @@ class World {
   /** A last start on what is on the disk: everything is there, once, with the verdict it must have. */
   async #auditDisk(): Promise<void> {
     const life = new Life('audit');
-    const { store, service } = await this.#open(life);
+    const { store, service, recordings } = await this.#open(life);
     await service.recover();
     const broken = this.audit.broken;
     for (const { runId, config } of this.runs) {
@@ -515,6 +545,7 @@ class World {
       const attempts: EpisodeAttempt[] = [];
       for await (const row of store.readAttempts(runId)) attempts.push(row);
       this.#auditRows(record, attempts, config);
+      if (recordings) await this.#auditRecordings(record, attempts, recordings);
       const { counts } = await store.readSummary(runId);
       if (counts.planned !== record.plan.length || counts.notRun !== 0)
         broken(`${runId}: the summary says ${JSON.stringify(counts)}`);
@@ -526,6 +557,22 @@ class World {
         broken(`${runId}: the index holds ${total} episodes`);
     }
     await store[Symbol.asyncDispose]();
+  }
+
+  /** Recordings are no results, but what a row calls kept can be opened. */
+  async #auditRecordings(
+    { runId }: RunRecord,
+    attempts: readonly EpisodeAttempt[],
+    recordings: Recordings,
+  ): Promise<void> {
+    const kept = attempts.filter(({ recording }) => recording === 'kept');
+    if (kept.length === 0) this.audit.broken(`${runId}: nothing was recorded`);
+    for (const { key } of kept) {
+      const episodeFolder = `${runsFolder}/${runId}/episodes/${key}`;
+      await recordings.inOrder(episodeFolder);
+      if (!this.disk.names(episodeFolder).includes(recordingFiles.header))
+        this.audit.broken(`${runId}: the recording of ${key} cannot be opened`);
+    }
   }
 
   #auditRows(
