@@ -28,7 +28,7 @@ export function createNodeLauncher(options: NodeLauncherOptions = {}): HostLaunc
         throw new StudioError('internal', `nodeset "${source.name}" was not compiled before its start`);
       const args = [
         '--enable-source-maps',
-        // Else garbage of quick episodes is first collected at hundreds of megabytes, in every replica.
+        // Else the garbage of quick episodes stays for long, in every replica.
         '--initial-old-space-size=16',
         program,
         '--file',
