@@ -4,8 +4,8 @@ import { createFakeClock, type FakeClock } from '../base/fake-clock.ts';
 import { StudioError } from '../base/errors.ts';
 import { silentLogger, type Logger } from '../base/logger.ts';
 import type { EpisodeAttempt, EpisodeError, WorkerView } from '../contract/run.ts';
-import type { ReplicaDeath, ReplicaSet } from '../nodeset/ports.ts';
-import type { EpisodeRequest, EpisodeRunner } from './ports.ts';
+import type { ReplicaDeath } from '../nodeset/ports.ts';
+import type { EpisodeRequest, EpisodeRunner, ReplicaSource } from './ports.ts';
 import { createFakeReplicas, type FakeReplicaOptions, type FakeReplicas } from './testing/fake-replicas.ts';
 import { bench } from './testing/pool-bench.ts';
 
@@ -186,6 +186,11 @@ describe('a death that a call reported first', () => {
 });
 
 describe('a process that several environments share', () => {
+  const sharing = (source: ReplicaSource): ReplicaSource => ({
+    start: async (slot, signal) =>
+      Object.assign(await source.start(slot, signal), { waitedForMatesMs: () => 0 }),
+  });
+
   it('and that another one ended costs no attempt, nor does it count against the slot', async () => {
     const { clock, replicas, source, asked, endByMate } = watched();
     const { logger, lines } = logged();
@@ -242,13 +247,9 @@ describe('a process that several environments share', () => {
       const run = reporting(replicas, { status: 'error', error: lost('protocol_error') }, (request) => {
         if (request.epoch === 1) clock.after(500, endByMate);
       });
-      const shared = {
-        start: async (slot: number, signal: AbortSignal): Promise<ReplicaSet> =>
-          Object.assign(await source.start(slot, signal), isShared ? { waitedForMatesMs: () => 0 } : {}),
-      };
       const { finish, journal, pool } = bench({
         clock,
-        source: shared,
+        source: isShared ? sharing(source) : source,
         runner: { run },
         workerCount: 1,
         episodeCount: 1,
@@ -262,18 +263,30 @@ describe('a process that several environments share', () => {
     }
   });
 
+  it('is not thought to have ended where an episode has a verdict, or another error', async () => {
+    const { clock, replicas, source } = watched({
+      behaviour: ({ episode }) => ({ kind: episode.ordinal === 0 ? 'error' : 'complete' }),
+    });
+    const { finish, journal } = bench({
+      clock,
+      source: sharing(source),
+      runner: replicas,
+      workerCount: 1,
+      episodeCount: 2,
+    });
+    expect(await finish()).toEqual({ kind: 'finished' });
+    expect(journal.rows.map((row) => row.status)).toEqual(['error', 'completed']);
+    expect(clock.monotonic()).toBeLessThan(300);
+  });
+
   it('and that it ended itself leaves a row as its calls told it, unless they said that it died', async () => {
     const { clock, replicas, source } = watched();
     const run = reporting(replicas, { status: 'error', error: lost('protocol_error') }, () =>
       clock.after(500, () => replicas.strike(0)),
     );
-    const shared = {
-      start: async (slot: number, signal: AbortSignal): Promise<ReplicaSet> =>
-        Object.assign(await source.start(slot, signal), { waitedForMatesMs: () => 0 }),
-    };
     const { finish, journal } = bench({
       clock,
-      source: shared,
+      source: sharing(source),
       runner: { run },
       workerCount: 1,
       episodeCount: 1,
