@@ -1,5 +1,5 @@
 // The main job: choose, start, watch, find it again tomorrow. What cannot start says why where it would be started.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { addFragile, expect, test } from './app.ts';
 import {
@@ -68,7 +68,17 @@ test('code of a folder nobody trusts runs only after it was trusted', async ({
   await page.getByRole('button', { name: 'Look again', exact: true }).click();
   const refusal = page.getByRole('alert').filter({ hasText: 'The graph could not be looked into.' });
   await expect(refusal).toContainText('lies in a folder that is not trusted');
-  await refusal.getByRole('button', { name: /^Trust / }).click();
+  await expect(refusal).toContainText('Would run:');
+  // Its content only: an edit asks again, and then the folder is trusted.
+  await refusal.getByRole('button', { name: 'Trust this content only', exact: true }).click();
+  await askForFragile(page, 'calm', 1);
+  await startRun(page);
+  await expectStatus(page, 'completed');
+  await appendFile(path.join(workspace, 'nodesets', 'fragile.ts'), '\n');
+  await showPage(page, 'Evaluate');
+  await chooseGraph(page, 'fragile');
+  await expect(refusal).toContainText('lies in a folder that is not trusted');
+  await refusal.getByRole('button', { name: /^Trust .*nodesets/ }).click();
   await askForFragile(page, 'calm', 2);
   await startRun(page);
   await expectStatus(page, 'completed');

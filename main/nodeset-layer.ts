@@ -20,6 +20,7 @@ import type { NodesetFolder } from './nodeset/scan.ts';
 import { createAllPlaces } from './nodeset/spawners/all-places.ts';
 import { createPlaceChecker } from './nodeset/spawners/check-place.ts';
 import { choosePlace } from './nodeset/spawners/choose-place.ts';
+import { guardedLauncher, type TrustPort } from './nodeset/trust.ts';
 import type { ProcessRegistry } from './process/ports.ts';
 import { createProcessRegistry } from './process/process-registry.ts';
 import { userFolder } from './store/workspace.ts';
@@ -33,7 +34,7 @@ export interface NodesetLayerOptions {
   readonly workspaceFolder: string;
   /** Beside the library, later ones win. */
   readonly folders: readonly NodesetFolder[];
-  readonly isTrusted: (path: string) => Promise<boolean>;
+  readonly isTrusted: TrustPort;
   /** Interpreter of Python nodesets that name none; empty = python3 on PATH. */
   readonly python: string;
   /** As they are now; without it `python` holds and nothing else is set. */
@@ -103,7 +104,8 @@ export async function createNodesetLayer(options: NodesetLayerOptions): Promise<
       placeOf: (source, forRun) => choosePlace(source, settings().spawners, forRun),
       launchers: {
         typescript: createNodeLauncher({ hostProgram: layout.nodeHost, compileCacheFolder }),
-        python: python.launcher,
+        // TypeScript runs as the bundle that was made when it was asked; Python reads its files at each start.
+        python: guardedLauncher(python.launcher, isTrusted),
       },
     },
   });

@@ -5,7 +5,7 @@ import type { GraphDefinition } from './contract/graph.ts';
 import type { ShownValue } from './contract/play.ts';
 import type { Handlers } from './dispatch.ts';
 import { shownValueOf } from './eval/play-shown.ts';
-import { refuseUntrustedHooks } from './graph-source.ts';
+import { refuseUntrustedHooks } from './code-trust.ts';
 import { newGraphText, saveGraph } from './graph/edit.ts';
 import type { PortValues } from './graph/ports.ts';
 import type { HandlerServices } from './request-handlers.ts';
@@ -19,7 +19,7 @@ export function createPlayHandlers(services: HandlerServices): Pick<Handlers, Ca
   const { access, play } = services;
   const refuseUntrusted = (definition: GraphDefinition, ref: string | null): Promise<void> => {
     const file = ref === null || ref.startsWith('library:') ? access.workspace.graphsFolder : ref;
-    return refuseUntrustedHooks(definition, file, (path) => access.trust.trusts(path));
+    return refuseUntrustedHooks(definition, file, access.trust);
   };
   return {
     'play.state': async () => ({ view: play.view, nodes: [...play.nodes] }),

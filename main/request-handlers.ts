@@ -32,6 +32,7 @@ import { createReplayHandlers } from './replay-handlers.ts';
 import { createRunHandlers } from './run-handlers.ts';
 import type { BulkWork } from './store/bulk-work.ts';
 import type { RunStore } from './store/ports.ts';
+import { createTrustHandlers } from './trust-handlers.ts';
 import { createTransferHandlers } from './transfer-handlers.ts';
 import { appVersion } from './version.ts';
 import type { WorkspaceAccess } from './workspace-access.ts';
@@ -97,16 +98,7 @@ export function createHandlers(services: HandlerServices): Handlers {
       if (mustScan) await services.registry.scan();
       return {};
     },
-    'trust.list': async () => ({ folders: [...(await access.trust.folders())] }),
-    'trust.add': async ({ folder }) => {
-      await access.trust.add(folder);
-      await services.registry.scan();
-      return {};
-    },
-    'trust.remove': async ({ folder }) => {
-      await access.trust.remove(folder);
-      return {};
-    },
+    ...createTrustHandlers(services),
     'doctor.run': async () =>
       examine({
         registry: services.registry,

@@ -5,7 +5,7 @@ import type { ParsedInput, RequestOutput } from './contract/api.ts';
 import { runStatus } from './contract/run.ts';
 import { exportTypes } from './store/run-document.ts';
 import { StudioError, messageOf } from './base/errors.ts';
-import { refuseUntrustedHooks } from './graph-source.ts';
+import { refuseUntrustedHooks } from './code-trust.ts';
 import type { HandlerServices } from './request-handlers.ts';
 import type { TransferRequests } from './transfer-handlers.ts';
 
@@ -16,7 +16,6 @@ export function createRunHandlers(
   writable: () => void,
 ): Pick<Handlers, RunRequests> {
   const { access, store, graphs, runs } = services;
-  const trusts = (path: string): Promise<boolean> => access.trust.trusts(path);
   return {
     'runs.preflight': async ({ config }, signal) => runs.preflight(config, signal),
     'runs.start': async (input) => {
@@ -26,7 +25,11 @@ export function createRunHandlers(
     'runs.resume': async ({ runId, acceptDifferences }) => {
       writable();
       const record = await store.readRecord(runId);
-      await refuseUntrustedHooks(graphs.parse(await store.readGraphText(runId)), record.graphPath, trusts);
+      await refuseUntrustedHooks(
+        graphs.parse(await store.readGraphText(runId)),
+        record.graphPath,
+        access.trust,
+      );
       return runs.resume(runId, { acceptDifferences });
     },
     'runs.stop': async ({ runId }) => {
@@ -50,14 +53,14 @@ export function createRunHandlers(
   };
 }
 
-/** Refuses a graph whose commands come from a folder nobody trusts. */
+/** Refuses a graph whose commands come nobody trusts. */
 export async function startRun(
   { access, graphs, runs, layout }: HandlerServices,
   { config, whenBusy, parentRun }: ParsedInput<'runs.start'>,
 ): ReturnType<HandlerServices['runs']['start']> {
   const { item, definition } = await graphs.load(config.graph);
   const file = item.origin === 'library' ? layout.resources : item.ref;
-  await refuseUntrustedHooks(definition, file, (path) => access.trust.trusts(path));
+  await refuseUntrustedHooks(definition, file, access.trust);
   return runs.start({ config, whenBusy, parentRun });
 }
 

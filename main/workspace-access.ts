@@ -7,14 +7,8 @@ import type { Settings } from './contract/settings.ts';
 import type { LastGoodFile } from './store/last-good-file.ts';
 import { nodeFileSystem } from './store/node-file-system.ts';
 import { acquireWorkspaceLock, type WorkspaceLock } from './store/workspace-lock.ts';
-import {
-  findOrMakeWorkspace,
-  openSettings,
-  openTrustList,
-  userFolder,
-  type TrustList,
-  type Workspace,
-} from './store/workspace.ts';
+import { findOrMakeWorkspace, openSettings, userFolder, type Workspace } from './store/workspace.ts';
+import { openTrustList, type TrustList } from './store/trust-list.ts';
 
 export interface WorkspaceAccess extends AsyncDisposable {
   readonly workspace: Workspace;

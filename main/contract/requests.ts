@@ -112,6 +112,8 @@ export const episodeQuery = z.strictObject({
   statuses: z.array(z.string()).default([]),
 });
 
+const trustedContent = z.object({ path: z.string(), hash: z.string() });
+
 /** Text forms; `runs.exportFile` has these and the binary ones, of any size. */
 export const exportFormat = z.enum(['csv', 'tsv', 'json', 'jsonl', 'latex', 'html']);
 
@@ -275,9 +277,18 @@ export const requests = {
   },
   'settings.get': { input: nothing, output: z.object({ settings, path: z.string() }) },
   'settings.set': { input: z.strictObject({ settings }), output: nothing },
-  'trust.list': { input: nothing, output: z.object({ folders: z.array(z.string()) }) },
+  'trust.list': {
+    input: nothing,
+    output: z.object({ folders: z.array(z.string()), contents: z.array(trustedContent).default([]) }),
+  },
   'trust.add': { input: z.strictObject({ folder: z.string() }), output: nothing },
   'trust.remove': { input: z.strictObject({ folder: z.string() }), output: nothing },
+  /** A folder of nodesets, or a graph with commands, as long as it is what the hash says. Without one: as it is now. */
+  'trust.addContent': {
+    input: z.strictObject({ path: z.string(), hash: z.string().max(200).optional() }),
+    output: trustedContent,
+  },
+  'trust.removeContent': { input: z.strictObject({ path: z.string() }), output: nothing },
   'doctor.run': { input: nothing, output: z.object({ ok: z.boolean(), checks: z.array(doctorCheck) }) },
   'shell.openFolder': { input: z.strictObject({ runId: z.string() }), output: nothing },
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;

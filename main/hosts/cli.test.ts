@@ -1,5 +1,5 @@
 // The command line as its users meet it: real processes, real environments, exit codes, Ctrl-C, kill and resume.
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -451,7 +451,39 @@ describe('bad input', () => {
     expect(refused.stderr).toContain('touch');
     expect(await readdir(where.workspace)).not.toContain('hook ran');
     if (process.platform === 'win32') return;
-    await runCli(where, 'eval', 'hooked', '--episodes', '1', '--trust', where.workspace);
+    const file = path.join(where.workspace, 'graphs', 'hooked.json');
+    await runCli(where, 'eval', 'hooked', '--episodes', '1', '--trust-content', file);
     expect(await readdir(where.workspace)).toContain('hook ran');
+    // Other commands in the same file are not what was trusted.
+    const other = `touch "${where.workspace}/other hook ran"`;
+    await writeFile(file, JSON.stringify({ ...graph, hooks: [{ event: 'GraphStart', command: other }] }));
+    expect((await runCli(where, 'eval', 'hooked', '--episodes', '1')).code).toBe(2);
+    expect(await readdir(where.workspace)).not.toContain('other hook ran');
+    await runCli(where, 'eval', 'hooked', '--episodes', '1', '--trust', where.workspace);
+    expect(await readdir(where.workspace)).toContain('other hook ran');
+  });
+
+  it('runs what was trusted by its content until it is edited, then asks again', async () => {
+    const where = await makeSurroundings();
+    const nodesets = path.join(where.workspace, 'nodesets');
+    const marker = path.join(where.workspace, 'ran');
+    const code = (word: string): string =>
+      `import { appendFileSync } from 'node:fs';\nappendFileSync(${JSON.stringify(marker)}, '${word};');\nexport default {};\n`;
+    await mkdir(nodesets, { recursive: true });
+    await writeFile(path.join(nodesets, 'writer.ts'), code('first'));
+    await runCli(where, 'nodesets', 'list');
+    expect(await readdir(where.workspace)).not.toContain('ran');
+    await runCli(where, 'nodesets', 'list', '--trust-content', path.join(nodesets, 'writer.ts'));
+    await runCli(where, 'nodesets', 'load', 'writer');
+    const before = await readFile(marker, 'utf8');
+    expect(before).toMatch(/^(first;)+$/);
+    await writeFile(path.join(nodesets, 'writer.ts'), code('second'));
+    const asked = await runCli(where, 'nodesets', 'list');
+    expect(asked.stdout).toMatch(/writer .*not trusted/);
+    expect((await runCli(where, 'nodesets', 'load', 'writer')).code).toBe(2);
+    expect(await readFile(marker, 'utf8')).toBe(before);
+    // A workspace changes with every run, so no hash stands for it.
+    const refused = await runCli(where, 'nodesets', 'list', '--trust-content', where.workspace);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is a workspace')]);
   });
 });

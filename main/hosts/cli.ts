@@ -30,6 +30,12 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
       (value: string, previous: string[]) => [...previous, value],
       [],
     )
+    .option(
+      '--trust-content <path>',
+      'trust a folder of nodesets, or the commands of a graph file, exactly as they are now; an edit asks again',
+      (value: string, previous: string[]) => [...previous, value],
+      [],
+    )
     .option('--json', 'one JSON object per line on standard output')
     .exitOverride()
     .configureOutput({

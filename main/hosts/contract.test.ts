@@ -124,6 +124,8 @@ const valid = {
   'trust.list': {},
   'trust.add': { folder: `${FOLDER}/trusted` },
   'trust.remove': { folder: `${FOLDER}/trusted` },
+  'trust.addContent': { path: `${FOLDER}/trusted` },
+  'trust.removeContent': { path: `${FOLDER}/trusted` },
   'doctor.run': {},
   'shell.openFolder': { runId: RUN },
 } satisfies { [Name in RequestName]: RequestInput<Name> };
@@ -264,6 +266,8 @@ const invalid = {
   'trust.list': unasked,
   'trust.add': {},
   'trust.remove': { folder: 7 },
+  'trust.addContent': { hash: 'x' },
+  'trust.removeContent': {},
   'doctor.run': unasked,
   'shell.openFolder': noId,
 } satisfies Record<RequestName, unknown>;

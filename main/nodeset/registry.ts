@@ -318,7 +318,11 @@ class WorkspaceRegistry implements NodesetRegistry {
   async #lookAtChange(known: KnownNodeset, signal: AbortSignal | undefined): Promise<void> {
     const { version, source } = known;
     if (version === undefined || source.origin === 'attached') return;
-    await this.#assertTrusted(known);
+    await this.#assertTrusted(known).catch((error: unknown) => {
+      // Edited since its content was trusted: what was known of it no longer holds. What runs keeps what it started with.
+      if (!known.isInUse) known.fail(toStudioError(error));
+      throw error;
+    });
     if (await this.#describer.isCurrent(version)) return;
     const { isLoaded } = known;
     const former = known.takeLease();

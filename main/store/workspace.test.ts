@@ -10,7 +10,8 @@ import { isSameProcessAlive, ownIdentity } from './process-identity.ts';
 import { collectProvenance } from './provenance.ts';
 import { temporaryFolder } from './testing/sample-store.ts';
 import { acquireWorkspaceLock } from './workspace-lock.ts';
-import { contains, findOrMakeWorkspace, openSettings, openTrustList, userFolder } from './workspace.ts';
+import { contains, findOrMakeWorkspace, openSettings, userFolder } from './workspace.ts';
+import { openTrustList } from './trust-list.ts';
 
 const fileSystem = nodeFileSystem;
 const now = (): number => 1_700_000_000_000;

@@ -1,5 +1,4 @@
-// Finds or makes the workspace, and knows where everything in it and beside it is. What a person trusts is kept in
-// the user's own folder, never in the workspace: a downloaded workspace cannot declare itself trusted.
+// Finds or makes the workspace, and knows where everything in it and beside it is.
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { z } from 'zod';
@@ -7,7 +6,7 @@ import { messageOf, StudioError } from '../base/errors.ts';
 import { fromFileCase, toFileCase } from '../contract/casing.ts';
 import { settings, type Settings } from '../contract/settings.ts';
 import { atomicWrite } from './atomic-write.ts';
-import { createLastGoodFile, parserOf, type LastGoodFile } from './last-good-file.ts';
+import { createLastGoodFile, type LastGoodFile } from './last-good-file.ts';
 import type { FileSystemPort } from './ports.ts';
 import { toStorageError } from './storage-error.ts';
 
@@ -129,55 +128,6 @@ export function openSettings(options: UserFileOptions, path: string): LastGoodFi
     defaults: () => settings.parse({}),
     stamp: () => String(options.now()),
   });
-}
-
-export interface TrustList {
-  folders(): Promise<readonly string[]>;
-  /** The folder and everything in it. */
-  add(folder: string): Promise<void>;
-  remove(folder: string): Promise<void>;
-  /** True when the path is in a trusted folder. */
-  trusts(path: string): Promise<boolean>;
-}
-
-const trustFile = z.object({ folders: z.array(z.string()) });
-
-/** Kept in `<user folder>/trusted.json`. `always`: the library and the default workspace. */
-export function openTrustList(
-  options: UserFileOptions,
-  folder: string,
-  always: readonly string[] = [],
-): TrustList {
-  const { fileSystem } = options;
-  const file = createLastGoodFile<z.infer<typeof trustFile>>({
-    fileSystem,
-    path: join(folder, 'trusted.json'),
-    parse: parserOf(trustFile),
-    encode: (value) => value,
-    defaults: () => ({ folders: [] }),
-    stamp: () => String(options.now()),
-  });
-  const folders = async (): Promise<readonly string[]> => (await file.read()).value.folders;
-  return {
-    folders,
-    async add(added) {
-      await file.write({
-        folders: [...new Set([...(await folders()), await fileSystem.realPath(added)])].sort(),
-      });
-    },
-    async remove(removed) {
-      const gone = [resolve(removed), await fileSystem.realPath(removed)];
-      await file.write({ folders: (await folders()).filter((known) => !gone.includes(known)) });
-    },
-    async trusts(path) {
-      // Links are followed on both sides: a link in a trusted folder does not make its target trusted.
-      const real = await fileSystem.realPath(path);
-      for (const known of [...always, ...(await folders())]) {
-        if (contains(await fileSystem.realPath(known), real)) return true;
-      }
-      return false;
-    },
-  };
 }
 
 /** True when `path` is `folder` or lies in it. */

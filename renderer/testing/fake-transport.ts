@@ -77,6 +77,7 @@ function createHandlers(options: FakeOptions, publish: Publish): FakeHandlers {
   let stored = options.isEmpty ? [] : Array.from({ length: options.runs }, (_unused, at) => listItem(at));
   let settings = settingsSchema.parse({});
   let folders = ['/home/ada/shared-graphs'];
+  let contents = [{ path: '/home/ada/downloads/nodesets', hash: '5f1d0c2a9b7e4d33'.repeat(4) }];
   const loaded = new Set<string>();
   const finished = new Map<string, EpisodeRow[]>();
 
@@ -278,8 +279,13 @@ function createHandlers(options: FakeOptions, publish: Publish): FakeHandlers {
       settings = settingsSchema.parse(changed);
       return {};
     },
-    'trust.list': () => ({ folders }),
+    'trust.list': () => ({ folders, contents }),
     'trust.add': ({ folder }) => ((folders = [...folders, folder]), {}),
+    'trust.addContent': ({ path, hash = 'a1b2c3' }) => (
+      (contents = [...contents, { path, hash }]),
+      { path, hash }
+    ),
+    'trust.removeContent': ({ path }) => ((contents = contents.filter((other) => other.path !== path)), {}),
     'trust.remove': ({ folder }) => ((folders = folders.filter((other) => other !== folder)), {}),
     'doctor.run': () => ({
       ok: false,

@@ -9,6 +9,8 @@ import sys
 
 
 def main():
+    # A folder that is trusted by its content must not be changed by looking at it.
+    sys.dont_write_bytecode = True
     pipe = os.fdopen(3, "w", encoding="utf-8")
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:0] = [here, os.path.dirname(os.path.abspath(sys.argv[1]))]

@@ -34,6 +34,7 @@ export class RequestFailed extends Error {
 export interface ClientOptions {
   readonly workspace?: string | undefined;
   readonly trust?: readonly string[];
+  readonly trustContent?: readonly string[];
   /** Only reads: take the workspace read-only rather than wait for an owner that does not answer. */
   readonly readOnly?: boolean;
 }
@@ -62,8 +63,8 @@ export async function openClient(options: ClientOptions): Promise<Client> {
   }
 }
 
-async function ownClient({ workspace, trust = [] }: ClientOptions): Promise<Client> {
-  const studio = await createStudio({ host: 'cli', workspace, trust, holdQueue: true });
+async function ownClient({ workspace, trust = [], trustContent = [] }: ClientOptions): Promise<Client> {
+  const studio = await createStudio({ host: 'cli', workspace, trust, trustContent, holdQueue: true });
   const secret = randomBytes(16).toString('hex');
   const socketPath = ownerSocketPath(studio.workspaceFolder);
   try {
@@ -80,16 +81,18 @@ async function ownClient({ workspace, trust = [] }: ClientOptions): Promise<Clie
 }
 
 /** Null when the owner is not reachable (yet). */
-async function clientOfOwner({ trust = [] }: ClientOptions, busy: StudioError): Promise<Client | null> {
+async function clientOfOwner(
+  { trust = [], trustContent = [] }: ClientOptions,
+  busy: StudioError,
+): Promise<Client | null> {
   const address = ownerAddress.safeParse(parseJson(busy.details['address']));
   if (!address.success) return null;
   const transport = await connectToOwner(address.data.socketPath, address.data.secret).catch(() => null);
   if (!transport) return null;
   const client = clientOf(transport, null, async () => transport[Symbol.dispose]());
-  for (const folder of trust)
-    await client.request('trust.add', {
-      folder: path.resolve(process.env['INIT_CWD'] ?? process.cwd(), folder),
-    });
+  const absolute = (named: string): string => path.resolve(process.env['INIT_CWD'] ?? process.cwd(), named);
+  for (const folder of trust) await client.request('trust.add', { folder: absolute(folder) });
+  for (const target of trustContent) await client.request('trust.addContent', { path: absolute(target) });
   return client;
 }
 

@@ -9,6 +9,7 @@ export interface GlobalOptions {
   readonly workspace?: string;
   readonly json?: boolean;
   readonly trust?: readonly string[];
+  readonly trustContent?: readonly string[];
 }
 
 export interface CommandContext {
@@ -30,6 +31,7 @@ export async function runCommand(
     await using client = await openClient({
       workspace: options.workspace,
       trust: options.trust ?? [],
+      trustContent: options.trustContent ?? [],
       readOnly: options.readOnly === true,
     });
     context.exitCode = (await body(client, output)) ?? exitCodes.ok;

@@ -7,6 +7,7 @@ import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { formatCost, formatPlural } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
 import { Tip } from '../../ui/tip.tsx';
+import { TrustButtons } from '../../ui/trust-buttons.tsx';
 import { formatMs } from './format-ms.ts';
 import type { PlayControls } from './use-play.ts';
 
@@ -72,7 +73,11 @@ export function PlayBar({ controls }: { readonly controls: PlayControls }) {
       </Tip>
       <PlayFields controls={controls} />
       <PlayStatusText controls={controls} />
-      {action.error ? <ErrorCallout title="That did not work." error={action.error} /> : null}
+      {action.error ? (
+        <ErrorCallout title="That did not work." error={action.error}>
+          <TrustButtons error={action.error} onTrusted={controls.play} />
+        </ErrorCallout>
+      ) : null}
       {view?.error && isMine ? (
         <ErrorCallout title="The environment did not load." error={view.error} />
       ) : null}

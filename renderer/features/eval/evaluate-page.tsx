@@ -12,7 +12,8 @@ import { firstGraph } from './first-graph.ts';
 import { GraphPicker } from './graph-picker.tsx';
 import { IntrospectionPanel } from './introspection-panel.tsx';
 import { selectorFields } from './selectors.ts';
-import { StartPanel, TrustButton } from './start-panel.tsx';
+import { TrustButtons } from '../../ui/trust-buttons.tsx';
+import { StartPanel } from './start-panel.tsx';
 import { recentGraphs, rememberGraph, useDraft } from './use-draft.ts';
 import { useIntrospection } from './use-introspection.ts';
 
@@ -111,7 +112,7 @@ function GraphForm({ graph }: { readonly graph: string }) {
         ) : null}
         {state.error ? (
           <ErrorCallout title="The graph could not be looked into." error={state.error}>
-            <TrustButton error={state.error} onTrusted={state.reload} />
+            <TrustButtons error={state.error} onTrusted={state.reload} />
             <button type="button" className="button" onClick={state.reload}>
               Try again
             </button>

@@ -10,6 +10,7 @@ import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { formatPlural } from '../../ui/format.ts';
 import { Skeleton } from '../../ui/page.tsx';
 import { Tip } from '../../ui/tip.tsx';
+import { TrustButtons } from '../../ui/trust-buttons.tsx';
 import { useAction, type Loaded } from '../../ui/use-request.ts';
 import { copyText } from '../../ui/copy-button.tsx';
 import { CommandText, TextBlock } from '../../ui/text-block.tsx';
@@ -80,7 +81,7 @@ export function StartPanel({ config, preflight, isBlocked, onStarted }: StartPan
               Add to queue
             </button>
           ) : null}
-          <TrustButton error={starting.error} onTrusted={() => start(whenBusy)} />
+          <TrustButtons error={starting.error} onTrusted={() => start(whenBusy)} />
         </ErrorCallout>
       ) : null}
       {command ? (
@@ -95,33 +96,6 @@ export function StartPanel({ config, preflight, isBlocked, onStarted }: StartPan
         </div>
       ) : null}
     </aside>
-  );
-}
-
-/** Untrusted code: what would run is in the error's details; trusting its folder is one deliberate click. */
-export function TrustButton({
-  error,
-  onTrusted,
-}: {
-  readonly error: { readonly code: string; readonly details: Readonly<Record<string, unknown>> };
-  readonly onTrusted: () => void;
-}) {
-  const { client } = useStudio();
-  const trusting = useAction();
-  const folder = error.details['folder'];
-  if (error.code !== 'untrusted' || typeof folder !== 'string') return null;
-  const trust = (): void =>
-    trusting.run(async () => {
-      await client.request('trust.add', { folder });
-      onTrusted();
-    });
-  return (
-    <>
-      <button type="button" className="button" disabled={trusting.isBusy} onClick={trust}>
-        Trust {folder}
-      </button>
-      {trusting.error ? <span className="problem">{trusting.error.message}</span> : null}
-    </>
   );
 }
 
@@ -143,7 +117,7 @@ function PreflightStrip({ preflight, hasConfig, isBlocked }: PreflightStripProps
   if (error)
     return (
       <ErrorCallout title="The checks could not be made." error={error}>
-        <TrustButton error={error} onTrusted={preflight.reload} />
+        <TrustButtons error={error} onTrusted={preflight.reload} />
         <button type="button" className="button" onClick={preflight.reload}>
           Check again
         </button>

@@ -68,13 +68,30 @@ function Problem({ nodeset }: { readonly nodeset: NodesetSummary }) {
     <div className="callout bad" role="alert">
       <div className="body">
         <span className="words">{error}</span> <code className="faint">{errorCode}</code>
-        {errorCode === 'untrusted' ? (
-          <p>
-            <a href={formatAddress({ ...home, page: 'settings' })}>Trusted folders, in Settings</a>
-          </p>
-        ) : null}
+        {errorCode === 'untrusted' ? <TrustContent path={nodeset.source} /> : null}
       </div>
     </div>
+  );
+}
+
+/** All nodesets of a folder are one content: they import each other. */
+function TrustContent({ path }: { readonly path: string }) {
+  const { client } = useStudio();
+  const trusting = useAction();
+  const trust = (): void =>
+    trusting.run(async () => void (await client.request('trust.addContent', { path })));
+  return (
+    <>
+      <div className="row wrap">
+        <Tip text="Runs as long as nothing in the folder of nodesets around it changes; an edit asks again">
+          <button type="button" className="button" disabled={trusting.isBusy} onClick={trust}>
+            Trust this content only
+          </button>
+        </Tip>
+        <a href={formatAddress({ ...home, page: 'settings' })}>Trusted folders, in Settings</a>
+      </div>
+      {trusting.error ? <span className="problem">{trusting.error.message}</span> : null}
+    </>
   );
 }
 
