@@ -99,8 +99,12 @@ class Connection:
     def answer(self, call_id: int, result: Any) -> None:
         """Raises what encoding raises; then nothing was sent."""
         with self._sending:
-            text = self._encode(result)
-            send_frame(self.sock, build_frame(f'{{"t":"ok","id":{call_id},"r":{text}}}', self._encoder.segments))
+            text = self._encoder.to_json(result) if self._slots is None else self._encode(result)
+            parts = build_frame(f'{{"t":"ok","id":{call_id},"r":{text}}}', self._encoder.segments)
+            if len(parts) == 1:
+                self.sock.sendall(parts[0])
+            else:
+                send_frame(self.sock, parts)
         self.open_calls.discard(call_id)
 
     def answer_error(self, call_id: int, error: BaseException) -> None:
@@ -159,8 +163,9 @@ class Connection:
         frame = self._reader.read()
         if frame is None:
             return None
+        text, segments = frame
         try:
-            message = self._decoder.from_json(*frame)
+            message = self._decoder.from_json(text, segments)
             kind = message["t"]
         except (ValueError, KeyError, IndexError, TypeError, StopIteration) as error:
             raise ProtocolError(f"a header is not of the right form: {error!r}") from error

@@ -45,7 +45,7 @@ class NodeContext:
 class NodeSession:
     """A node in one execution: its tool, its resolved config, its context and the log of the firing under way."""
 
-    __slots__ = ("tool", "config", "context", "log", "call_id", "fire_list", "forward", "ask")
+    __slots__ = ("tool", "config", "context", "log", "call_id", "fire_list", "forward", "ask", "own_log", "batched")
 
     def __init__(self, tool: Any, context: NodeContext, ask: Ask) -> None:
         self.tool = tool
@@ -56,6 +56,9 @@ class NodeSession:
         self.fire_list: Optional[Any] = None
         self.forward = tool.forward
         self.ask = ask
+        # The tool's own way of telling its log, where it has one.
+        self.own_log: Optional[Callable[[], Any]] = None if _has_plain_log(tool) else tool.log
+        self.batched = bool(getattr(tool, "batched", False))
 
     def grant(self, container_ids: Sequence[str], owned: Dict[str, Any]) -> None:
         containers: Dict[str, Any] = dict(owned)
@@ -65,6 +68,13 @@ class NodeSession:
 
     def ask_engine(self, method: str, params: Dict[str, Any]) -> Any:
         return self.ask(method, params, self.call_id)
+
+
+
+def _has_plain_log(tool: Any) -> bool:
+    from app.components.bases import BaseCanvasNode
+
+    return getattr(type(tool), "log", None) is BaseCanvasNode.log and "log" not in vars(tool)
 
 
 # The firing whose coroutine is running now. Set only for nodes that really wait, because their firings interleave.

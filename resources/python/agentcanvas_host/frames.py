@@ -23,6 +23,7 @@ MAX_PARTS = 512
 
 _HEAD = struct.Struct("<2sBBIII")
 _HEAD_OF_ONE = struct.Struct("<2sBBIIIQ")
+_SPACES = (b"", b" " * 7, b" " * 6, b" " * 5, b" " * 4, b" " * 3, b" " * 2, b" ")
 _PADDING = (b"", b"\0" * 7, b"\0" * 6, b"\0" * 5, b"\0" * 4, b"\0" * 3, b"\0" * 2, b"\0")
 
 Frame = Tuple[str, List[Any]]
@@ -35,15 +36,17 @@ class ProtocolError(Exception):
 def build_frame(header: str, segments: List[Any]) -> List[Any]:
     """The parts of one frame, in order: one part when it is small."""
     text = header.encode("ascii")
-    text += b" " * (-len(text) & 7)
+    size = len(text)
+    spaces = _SPACES[size & 7]
     if not segments:
-        return [_HEAD.pack(MAGIC, VERSION, 0, len(text), 0, 0) + text]
+        return [_HEAD.pack(MAGIC, VERSION, 0, size + len(spaces), 0, 0) + text + spaces]
     if len(segments) == 1:
         # One small array beside numbers is what most steps of an environment return.
         length = _byte_length(segments[0])
-        if length < JOIN_BYTES and len(text) < JOIN_BYTES:
-            head = _HEAD_OF_ONE.pack(MAGIC, VERSION, 0, len(text), 1, 0, length)
-            return [b"".join((head, text, segments[0], _PADDING[length & 7]))]
+        if length < JOIN_BYTES and size < JOIN_BYTES:
+            head = _HEAD_OF_ONE.pack(MAGIC, VERSION, 0, size + len(spaces), 1, 0, length)
+            return [b"".join((head, text, spaces, segments[0], _PADDING[length & 7]))]
+    text += spaces
     lengths = [_byte_length(segment) for segment in segments]
     total = HEAD_BYTES + 8 * len(segments) + len(text) + sum(lengths)
     if total > MAX_FRAME_BYTES or len(text) > MAX_HEADER_BYTES or len(segments) > MAX_SEGMENTS:

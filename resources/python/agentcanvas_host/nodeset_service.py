@@ -145,7 +145,7 @@ class NodesetService:
         tool.node_id = context.node_id
         tool._log_buffer = session.log
         inputs = params.get("inputs") or {}
-        if getattr(tool, "batched", False):
+        if session.batched:
             inputs = {SAMPLES: [inputs]}
         self._current = session
         result = session.forward(inputs, context)
@@ -164,14 +164,15 @@ class NodesetService:
             self._waiting.pop(call_id, None)
 
     def _fired(self, session: NodeSession, result: Any) -> Any:
-        tool = session.tool
         if type(result) is not dict:
             result = self._unusual_result(session, result)
-        elif OUTPUTS in result and getattr(tool, "batched", False):
-            result = {"outputs": _outputs_of(tool, result, 1)[0]}
+        elif session.batched and OUTPUTS in result:
+            result = {"outputs": _outputs_of(session.tool, result, 1)[0]}
         else:
             result = {"outputs": result}
-        entries = session.log or tool.log()
+        entries = session.log
+        if not entries and session.own_log is not None:
+            entries = session.own_log()
         if entries:
             result["log"] = log_pairs(entries)
         signals = session.context.take_signals() if session.context._signals else None

@@ -22,7 +22,8 @@ class ServedSlots:
 
     def __init__(self, make_service: Callable[[int], NodesetService], count: int) -> None:
         self._services = [make_service(slot) for slot in range(count)]
-        self._names: List[Optional[Names]] = [None] * count
+        self._names: List[Names] = [({}, {}) for _ in range(count)]
+        self._app_names: Any = None
         self._active = 0
 
     def select(self, slot: Any) -> NodesetService:
@@ -30,10 +31,18 @@ class ServedSlots:
         if slot != self._active:
             if type(slot) is not int or not 0 <= slot < len(self._services):
                 raise HostError("protocol_error", f"this process has no slot {slot!r}; it serves {len(self._services)}")
-            self._names[self._active] = _names_now()
-            _put_names(self._names[slot] or ({}, {}))
+            panels, nodesets = self._app_names or self._find_app_names()
+            self._names[self._active] = (panels._env_panels, nodesets._live_nodesets)
+            panels._env_panels, nodesets._live_nodesets = self._names[slot]
             self._active = slot
         return self._services[slot]
+
+    def _find_app_names(self) -> Any:
+        from app.components import env_panel
+        from app.state import get_services
+
+        self._app_names = env_panel, get_services().workspace_component_registry
+        return self._app_names
 
     def cancel(self, call_id: int) -> None:
         for service in self._services:
@@ -56,17 +65,3 @@ class ServedSlots:
         if failure is not None:
             raise failure
         return {}
-
-
-def _names_now() -> Names:
-    from app.components import env_panel
-    from app.state import get_services
-
-    return env_panel._env_panels, get_services().workspace_component_registry._live_nodesets
-
-
-def _put_names(names: Names) -> None:
-    from app.components import env_panel
-    from app.state import get_services
-
-    env_panel._env_panels, get_services().workspace_component_registry._live_nodesets = names

@@ -39,18 +39,24 @@ DTYPE_NAMES = {
 }
 
 escape_text = json.encoder.encode_basestring_ascii
-# Names of members as they stand in JSON, with their colon; names are few and repeat with every step.
-_member_starts: Dict[Any, str] = {}
+# Names of the members of a mapping as they stand in JSON, with their colons; mappings repeat with every step.
+_known_starts: Dict[Any, Optional[List[str]]] = {}
+MAX_KEPT_MEMBERS = 64
 
 
-def _member_start(key: Any) -> Optional[str]:
-    """None for keys that JSON cannot carry as they are."""
-    if type(key) is not str or key[:1] == "$":
-        return None
-    if len(_member_starts) >= MAX_KEPT_TEXTS:
-        _member_starts.clear()
-    _member_starts[key] = start = escape_text(key) + ":"
-    return start
+def _member_starts(keys: Any) -> Optional[List[str]]:
+    """None where a key is one that JSON cannot carry as it is."""
+    starts: Optional[List[str]] = []
+    for key in keys:
+        if type(key) is not str or key[:1] == "$":
+            starts = None
+            break
+        starts.append(escape_text(key) + ":")
+    if len(keys) <= MAX_KEPT_MEMBERS:
+        if len(_known_starts) >= MAX_KEPT_TEXTS:
+            _known_starts.clear()
+        _known_starts[keys] = starts
+    return starts
 
 
 Segments = List[Any]
@@ -72,25 +78,36 @@ class Encoder:
     def to_json(self, value: Any) -> str:
         """JSON text of `value`. `segments` then holds the parts it refers to; take them before the next call."""
         self.segments = []
-        return self._mapping_text(value) if type(value) is dict else dump_json(self.encode(value))
+        if type(value) is not dict:
+            return dump_json(self.encode(value))
+        if len(value) == 1 and "outputs" in value and type(value["outputs"]) is dict:
+            return '{"outputs":' + self._mapping_text(value["outputs"]) + "}"
+        return self._mapping_text(value)
 
     def _mapping_text(self, value: Dict[Any, Any]) -> str:
         """Written as text at once: outputs of nodes are few members of plain kinds, and cells in between cost double."""
+        keys = tuple(value)
         # Looked at first: what is encoded twice would occupy a shared memory slot that nobody acknowledges.
-        starts = [_member_starts.get(key) or _member_start(key) for key in value]
-        if None in starts:
-            return dump_json(self.encode(value))
+        starts = _known_starts.get(keys)
+        if starts is None:
+            starts = _member_starts(keys)
+            if starts is None:
+                return dump_json(self.encode(value))
         texts = []
         for start, member in zip(starts, value.values()):
+            if member is False:
+                texts.append(start + "false")
+                continue
+            if member is True:
+                texts.append(start + "true")
+                continue
             kind = type(member)
-            if kind is float and member != 0.0 and member - member == 0.0:
+            if kind is float and member - member == 0.0 and (member or copysign(1.0, member) > 0.0):
                 texts.append(start + float.__repr__(member))
-            elif kind is bool:
-                texts.append(start + ("true" if member else "false"))
-            elif kind is self._array_type and member.nbytes < SMALL_ARRAY_BYTES:
-                texts.append(start + self._small_array_text(member))
             elif kind is dict:
                 texts.append(start + (self._mapping_text(member) if member else "{}"))
+            elif kind is self._array_type and member.nbytes < SMALL_ARRAY_BYTES:
+                texts.append(start + self._small_array_text(member))
             elif kind is str:
                 texts.append(start + escape_text(member))
             else:
@@ -286,7 +303,7 @@ class Decoder:
             self.segments = segments
             value, end = self._scan_cells(text, 0)
             self.segments = []
-        if text[end:].strip(" "):
+        if end != len(text) and text[end:].strip(" "):
             raise ValueError("text after the end of the value")
         return value
 
