@@ -10,10 +10,13 @@ import { addEvalCommands } from './cli/eval-command.ts';
 import { exitCodes } from './cli/exit-codes.ts';
 import { exitCodeAfterInterrupts } from './cli/interrupts.ts';
 import type { OutputStreams } from './cli/output.ts';
+import { addKeyCommands } from './cli/key-commands.ts';
 import { addParallelCheckCommand } from './cli/parallel-check-command.ts';
 import { addReplayCommand } from './cli/replay-command.ts';
 import { addRunCommands } from './cli/run-commands.ts';
 import { addServeCommand } from './cli/serve-command.ts';
+
+const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
 
 export async function main(argv: readonly string[], streams: OutputStreams): Promise<number> {
   const context: CommandContext = { streams, exitCode: exitCodes.ok };
@@ -24,17 +27,11 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
       '--workspace <dir>',
       'the workspace; else the nearest folder upwards with agentcanvas.json, else ~/AgentCanvas',
     )
-    .option(
-      '--trust <path>',
-      'trust this folder for good before running',
-      (value: string, previous: string[]) => [...previous, value],
-      [],
-    )
+    .option('--trust <path>', 'trust this folder for good before running', collect)
     .option(
       '--trust-content <path>',
       'trust a folder of nodesets, or the commands of a graph file, exactly as they are now; an edit asks again',
-      (value: string, previous: string[]) => [...previous, value],
-      [],
+      collect,
     )
     .option('--json', 'one JSON object per line on standard output')
     .exitOverride()
@@ -48,6 +45,7 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
   addParallelCheckCommand(program, context);
   addReplayCommand(program, context);
   addCatalogCommands(program, context);
+  addKeyCommands(program, context);
   addServeCommand(program, context);
   allowGlobalOptionsAnywhere(program);
   try {
