@@ -97,3 +97,36 @@ test('depth has colours with their range, and the firings of a step are walked t
   await details.getByRole('combobox', { name: 'Node of the log' }).selectOption({ index: 1 });
   await expect(details.getByRole('region').first()).toBeVisible();
 });
+
+test('the step is part of the address: a reload stays on it, and the canvas shows the same one', async ({
+  app,
+}) => {
+  const { page } = app;
+  const runId = await evaluate(app, 'minivln_random', '--episodes', '2', '--record', 'all');
+  await openReplay(page, runId);
+  const list = page.getByRole('grid', { name: 'Recorded episodes' });
+  await list.getByRole('row').nth(1).click();
+  const step = page.getByTestId('step');
+  await expect(step).toContainText(/^\s*0 \//);
+  for (const count of [1, 2, 3]) {
+    await page.getByRole('button', { name: 'One step forward', exact: true }).click();
+    await expect(step).toContainText(new RegExp(`^\\s*${count} /`));
+  }
+  await expect(page).toHaveURL(/[?&]step=3/);
+  await page.reload();
+  await expect(step).toContainText(/^\s*3 \//);
+  await page.getByRole('link', { name: 'Open on the canvas', exact: true }).click();
+  const bar = page.getByRole('region', { name: 'Recorded episode', exact: true });
+  await expect(bar).toContainText(/Step\s+3 /);
+  await bar.getByRole('button', { name: 'One step forward', exact: true }).click();
+  await expect(page).toHaveURL(/[?&]step=4/);
+  await page.getByRole('link', { name: 'Replay', exact: true }).last().click();
+  await expect(step).toContainText(/^\s*4 \//);
+  // Another episode begins at its beginning, and an address with a step too many ends at the last one.
+  await list.getByRole('row').nth(2).click();
+  await expect(step).toContainText(/^\s*0 \//);
+  await page.evaluate(() => {
+    location.hash = `${location.hash}&step=99999`;
+  });
+  await expect(step).toHaveText(/^\s*(\d+) \/ \1/);
+});

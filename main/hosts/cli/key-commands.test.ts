@@ -44,7 +44,8 @@ describe('keys', () => {
     expect(set).toMatchObject({ code: 0, text: expect.stringContaining('no key store') as string });
     const file = path.join(where.folder, 'home', 'language-model-keys.json');
     expect(await readFile(file, 'utf8')).toContain(key);
-    if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const mode = process.platform === 'win32' ? 0o600 : (await stat(file)).mode & 0o777;
+    expect(mode).toBe(0o600);
     expect((await keys(['list', '--json'])).text).toContain('"name":"openai","key":"file"');
     expect(await keys(['remove', 'openai'])).toMatchObject({ code: 0 });
     expect(await readFile(file, 'utf8')).not.toContain(key);

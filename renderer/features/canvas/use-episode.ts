@@ -16,9 +16,10 @@ import {
   type EpisodeCursor,
   type EpisodeExtent,
 } from '../../canvas-model/episode-cursor.ts';
-import { useAddress, useStudio } from '../../store/use-studio.tsx';
+import { useStudio } from '../../store/use-studio.tsx';
 import { useAnimationClock } from '../../ui/use-animation-clock.ts';
 import { useLoad, type Loaded } from '../../ui/use-request.ts';
+import { useStepInAddress } from '../../ui/use-step-in-address.ts';
 import type { EpisodeFeed } from './episode-feed.ts';
 
 export interface EpisodePlayer {
@@ -46,7 +47,6 @@ export interface EpisodePlayer {
 const indexingEveryMs = 700;
 /** Steps read before they are needed. */
 const ahead = 6;
-const addressSettleMs = 250;
 
 export function useEpisode(feed: EpisodeFeed): EpisodePlayer {
   const { navigation } = useStudio();
@@ -66,7 +66,11 @@ export function useEpisode(feed: EpisodeFeed): EpisodePlayer {
   }, [extent]);
   const steps = useSteps(feed, { step: cursor.step, lastStep });
   useFrames(cursor.isPlaying, latest, setCursor);
-  useStepInAddress(cursor, lastStep, setCursor);
+  const onAsked = useCallback(
+    (asked: number) => setCursor((before) => ({ ...cursorAt(asked), speed: before.speed })),
+    [],
+  );
+  useStepInAddress({ page: 'canvas', step: cursor.step, isPlaying: cursor.isPlaying, lastStep, onAsked });
   const done = doneOf(cursor, extent);
   const { step } = cursor;
   useEffect(() => {
@@ -150,30 +154,4 @@ function useFrames(
   useAnimationClock(isPlaying, (elapsedMs) =>
     setCursor((cursor) => tickEpisode(cursor, elapsedMs, extent.current)),
   );
-}
-
-/** The step goes into the address once it stands; another step in the address moves the cursor. */
-function useStepInAddress(
-  { step, isPlaying }: EpisodeCursor,
-  lastStep: number,
-  setCursor: (change: (before: EpisodeCursor) => EpisodeCursor) => void,
-): void {
-  const { navigation } = useStudio();
-  const asked = useAddress().step;
-  const written = useRef(asked);
-  useEffect(() => {
-    if (asked === null || asked === written.current) return;
-    written.current = asked;
-    setCursor((before) => ({ ...cursorAt(asked), speed: before.speed }));
-  }, [asked, setCursor]);
-  const first = useRef(step);
-  useEffect(() => {
-    if (isPlaying || lastStep < 0 || step === first.current) return undefined;
-    const timer = setTimeout(() => {
-      first.current = -1;
-      written.current = step;
-      if (navigation.get().page === 'canvas') navigation.change({ step });
-    }, addressSettleMs);
-    return () => clearTimeout(timer);
-  }, [navigation, step, isPlaying, lastStep]);
 }

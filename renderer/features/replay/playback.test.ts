@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   atStart,
+  atStep,
   changeSpeed,
   moveBy,
   seek,
@@ -11,6 +12,7 @@ import {
   stepWithin,
   tick,
   toggle,
+  within,
   type Playback,
 } from './playback.ts';
 
@@ -67,5 +69,12 @@ describe('playback', () => {
     expect(changeSpeed(atStart, 1).speed).toBe(2);
     expect(changeSpeed({ ...atStart, speed: 8 }, 1).speed).toBe(8);
     expect(changeSpeed({ ...atStart, speed: 0.5 }, -1).speed).toBe(0.5);
+  });
+
+  it('begins at the step of an address, as far as the recording goes', () => {
+    expect(within(atStep(12), -1).step).toBe(12);
+    expect(within(atStep(12), 20).step).toBe(12);
+    expect(within(atStep(12), 4).step).toBe(4);
+    expect(moveBy(within(atStep(12), 4), -1, 4).step).toBe(3);
   });
 });

@@ -14,6 +14,12 @@ export interface Playback {
 
 export const atStart: Playback = { step: 0, isPlaying: false, speed: 1, spentMs: 0 };
 
+export const atStep = (step: number): Playback => ({ ...atStart, step });
+
+/** No further than the recording goes; -1 while that is unknown. */
+export const within = (playback: Playback, lastStep: number): Playback =>
+  lastStep >= 0 && playback.step > lastStep ? { ...playback, step: lastStep } : playback;
+
 export const stepMs = (speed: number): number => 1000 / (baseRate * speed);
 
 /** Moves on by the steps that fit in `elapsedMs`; stops at the last one. */

@@ -49,7 +49,7 @@ export function RecordedList({ list }: { readonly list: PagedRows<RecordedEpisod
   const choose = useCallback(
     (position: number) => {
       const row = list.get(position);
-      if (row) navigation.change({ episode: row.ordinal, attempt: null, ...nothingBeside });
+      if (row) navigation.change({ episode: row.ordinal, attempt: null, step: null, ...nothingBeside });
     },
     [list, navigation],
   );
