@@ -1,4 +1,6 @@
 // What one worker does with its replica and its rows, seen through a pool on a fake clock.
+import process from 'node:process';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../base/fake-clock.ts';
 import { StudioError } from '../base/errors.ts';
@@ -369,6 +371,29 @@ describe('the replica of a worker', () => {
     });
     await finish();
     expect(asked).toEqual(['kill', 'close']);
+  });
+
+  it('that ends while its worker has nothing to do is replaced once there is an episode, not before', async () => {
+    const unheard: unknown[] = [];
+    const note = (error: unknown): void => void unheard.push(error);
+    process.on('unhandledRejection', note);
+    const { finish, pool, clock, replicas } = bench({
+      workerCount: 2,
+      episodeCount: 1,
+      fake: {
+        episodeMs: () => 1000,
+        behaviour: ({ attempt }) => ({ kind: attempt === 1 ? 'die' : 'complete' }),
+      },
+    });
+    clock.after(100, () => replicas.strike(1));
+    const starts: number[] = [];
+    // The episode dies at 760 and comes back.
+    clock.after(750, () => starts.push(replicas.starts));
+    expect(await finish()).toEqual({ kind: 'finished' });
+    await setImmediate();
+    process.off('unhandledRejection', note);
+    expect([starts, unheard, replicas.violations]).toEqual([[2], [], []]);
+    expect(pool.workers()[1]?.deaths).toBe(1);
   });
 
   it('is started again though a start was given up by somebody else, and the log tells', async () => {
