@@ -2,6 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { silentLogger, type Logger } from '../base/logger.ts';
+import { createRandom } from '../base/random.ts';
 import { decodeLine, encodeLine, readLines, type RawLine } from './journal-lines.ts';
 import { Journal, readJournal, scanJournal } from './journal.ts';
 import type { FileHandlePort, FileSystemPort } from './ports.ts';
@@ -69,6 +70,57 @@ describe('a line', () => {
     const body = '{x}';
     const checksum = crc32(body).toString(16).padStart(8, '0');
     expect(decodeLine(`{"crc":"${checksum}",x}`)).toEqual({ ok: false, reason: 'not JSON' });
+  });
+});
+
+describe('lines that were written and never synced', () => {
+  const written = async ({ fileSystem }: Bench): Promise<void> => {
+    const handle = await fileSystem.open(path, 'append');
+    await handle.write(Buffer.from(lines({ n: 1 }, { n: 2 })));
+    await handle.close();
+  };
+  /** What every power failure leaves. */
+  const onDevice = ({ disk }: Bench): string => {
+    disk.losePower(createRandom(1));
+    return String(disk.read(path));
+  };
+
+  it('are on the device once the journal is open', async () => {
+    const it = bench();
+    await written(it);
+    const { scan } = await Journal.open({ fileSystem: it.fileSystem, path }, () => undefined);
+    expect(scan.lines).toBe(2);
+    expect(onDevice(it)).toBe(lines({ n: 1 }, { n: 2 }));
+  });
+
+  it('are written anew, beside the file, when the device refuses them', async () => {
+    const it = bench();
+    await written(it);
+    let refusals = 1;
+    const fileSystem: FileSystemPort = {
+      ...it.fileSystem,
+      async open(file, mode) {
+        const handle = await it.fileSystem.open(file, mode);
+        const sync = (): Promise<void> =>
+          file === path && refusals-- > 0 ? Promise.reject(systemError('EIO', file)) : handle.sync();
+        return { ...handle, sync };
+      },
+    };
+    const { journal, scan } = await Journal.open({ fileSystem, path }, () => undefined);
+    await journal.append({ n: 3 });
+    expect(scan.lines).toBe(2);
+    expect(onDevice(it)).toBe(lines({ n: 1 }, { n: 2 }, { n: 3 }));
+    expect(it.disk.names('/d')).toEqual(['episodes.jsonl']);
+  });
+
+  it('keep the journal closed when they cannot be written at all', async () => {
+    const it = bench();
+    await written(it);
+    it.failing = ['sync'];
+    await expect(Journal.open({ fileSystem: it.fileSystem, path }, () => undefined)).rejects.toMatchObject({
+      code: 'io_failed',
+    });
+    expect(it.content()).toBe(lines({ n: 1 }, { n: 2 }));
   });
 });
 

@@ -3,6 +3,7 @@
 // in the file twice. Opening drops a torn tail (kept beside the file) and reports every bad line.
 import { messageOf, StudioError } from '../base/errors.ts';
 import { silentLogger, type Logger } from '../base/logger.ts';
+import { atomicWrite } from './atomic-write.ts';
 import { decodeLine, encodeLine, readLines, type RawLine } from './journal-lines.ts';
 import type { FileHandlePort, FileSystemPort, JournalReport } from './ports.ts';
 import { toStorageError } from './storage-error.ts';
@@ -117,13 +118,12 @@ export class Journal implements AsyncDisposable {
   ): Promise<{ journal: Journal; scan: JournalScan }> {
     const { fileSystem, path, logger = silentLogger } = options;
     const scan = await scanJournal(fileSystem, path, visit);
-    const handle = await openFile(fileSystem, path, 'append');
+    let handle = await openFile(fileSystem, path, 'append');
     try {
       if (scan.tornBytes > 0) await dropTail(options, handle, scan, logger);
-      if (scan.needsNewline) {
-        await handle.write(Buffer.from('\n'));
-        await handle.sync();
-      }
+      if (scan.needsNewline) await handle.write(Buffer.from('\n'));
+      const hasContent = scan.wholeBytes + scan.tornBytes > 0;
+      if (hasContent && !(await isSynced(handle))) handle = await replacedByCopy(options, handle);
     } catch (error) {
       await handle.close();
       throw toStorageError(error, `repair ${path}`);
@@ -223,6 +223,27 @@ async function openFile(
   }
 }
 
+/** Whoever wrote a line may have died before its sync: it counts once it is on the device. */
+async function isSynced(handle: FileHandlePort): Promise<boolean> {
+  try {
+    await handle.sync();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** After a failed sync the system may show what the device never gets: everything is written anew, beside it. */
+async function replacedByCopy(
+  { fileSystem, path }: JournalOptions,
+  old: FileHandlePort,
+): Promise<FileHandlePort> {
+  await atomicWrite(fileSystem, path, await fileSystem.readFile(path));
+  const handle = await openFile(fileSystem, path, 'append');
+  await old.close();
+  return handle;
+}
+
 async function dropTail(
   options: JournalOptions,
   handle: FileHandlePort,
@@ -241,6 +262,5 @@ async function dropTail(
     logger.warn('torn tail could not be kept aside', { path, bytes: length, reason: messageOf(error) });
   }
   await handle.truncate(scan.wholeBytes);
-  await handle.sync();
   logger.warn('dropped an unfinished line at the end of a journal', { path, bytes: length });
 }

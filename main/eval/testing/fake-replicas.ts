@@ -44,6 +44,7 @@ class FakeReplica implements ReplicaSet {
   readonly #killMs: number;
   #resolveDeath: (death: ReplicaDeath) => void = () => undefined;
   occupiedBy: number | null = null;
+  whyBroken: StudioError | undefined;
   isEnded = false;
   isGone = false;
   leaseCount = 0;
@@ -67,6 +68,10 @@ class FakeReplica implements ReplicaSet {
 
   panel(): never {
     throw new StudioError('unsupported', 'a fake replica has no panel');
+  }
+
+  broken(): StudioError | undefined {
+    return this.whyBroken;
   }
 
   endExecution(): void {}

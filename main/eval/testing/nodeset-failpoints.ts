@@ -55,8 +55,10 @@ function failpointSession(inner: GraphSession, points: Failpoints): GraphSession
       return failpointReplica(await inner.startReplicaSet(slot, limits), points);
     },
     async [Symbol.asyncDispose]() {
+      // Its processes end all the same; it is our wait for it that fails.
+      const isClosed = inner[Symbol.asyncDispose]();
       await points.pass('session.close', remoteError);
-      await inner[Symbol.asyncDispose]();
+      await isClosed;
     },
   };
 }
@@ -67,6 +69,7 @@ function failpointReplica(inner: ReplicaSet, points: Failpoints): ReplicaSet {
     instances: inner.instances,
     pids: inner.pids,
     death: inner.death,
+    broken: () => inner.broken(),
     catalog: failpointCatalog(inner.catalog, points),
     panel: (nodeset) => failpointPanel(inner.panel(nodeset), points),
     endExecution: (executionId) => inner.endExecution(executionId),

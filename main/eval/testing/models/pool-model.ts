@@ -198,6 +198,7 @@ export class PoolModel implements Model {
           throw new StudioError('unsupported', 'no panel');
         },
         endExecution: () => undefined,
+        broken: () => undefined,
         kill: () => {
           me.killedMs = Math.min(me.killedMs, this.#clock.monotonic());
           return this.#calls.call(`kill ${slot}${isLate ? ' unwaited' : ''}`, () => gone('SIGKILL', true));

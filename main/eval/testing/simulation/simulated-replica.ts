@@ -41,6 +41,7 @@ export class SimulatedReplica implements ReplicaSet {
   isEnded = false;
   isGone = false;
   #isDoomed = false;
+  #broken: StudioError | undefined;
 
   constructor(
     slot: number,
@@ -112,6 +113,10 @@ export class SimulatedReplica implements ReplicaSet {
     const { scheduler, life, faults } = this.#world;
     if (faults.strikes('close_hangs', 60)) return new Promise(() => undefined);
     await scheduler.call(life, 1 + faults.latencyMs(), `close ${this.slot}`, () => this.#gone(null, true));
+  }
+
+  broken(): StudioError | undefined {
+    return this.#broken;
   }
 
   rssBytes(): number {
@@ -191,7 +196,10 @@ export class SimulatedReplica implements ReplicaSet {
       };
       if (faults.strikes('hang', 8) || faults.strikes('drop', 8)) {
         // The call's own deadline, as the nodeset layer has it. What is asked within an episode is judged long before.
-        const late = (): void => reject(new StudioError('timeout', `${what} took longer than 20 s`));
+        const late = (): void => {
+          this.#broken ??= new StudioError('timeout', `${what} took longer than 20 s`);
+          reject(this.#broken);
+        };
         scheduler.at(life, callDeadlineMs, 'call deadline', () => life.isMuted || late());
         return;
       }
