@@ -285,6 +285,23 @@ describe('a session of a run', () => {
     expect(await run(handle, stageOf()).execute()).toMatchObject({ status: 'completed' });
   });
 
+  it('whose end could not be recorded at all is ended by the next start, the last file by the one after', async () => {
+    {
+      await using handle = await createRun('r11');
+      const listener: RunListener = {
+        onAttempt: ({ ordinal }) => void (ordinal === 5 && refused.set('run.json', 2)),
+      };
+      expect((await run(handle, stageOf(), listener).execute()).status).toBe('paused');
+    }
+    expect((await store.readRecord('r11')).status).toBe('running');
+    refused.set('_DONE', 1);
+    expect(await store.recover()).toMatchObject({ ended: ['r11'], interrupted: [], unreadable: [] });
+    expect((await store.readRecord('r11')).status).toBe('completed');
+    expect(await readdir(store.folderOf('r11'))).not.toContain('_DONE');
+    await store.recover();
+    expect(await readdir(store.folderOf('r11'))).toContain('_DONE');
+  });
+
   it('tells stage and status at any time', async () => {
     const seen = new Set<string>();
     await using handle = await createRun('r8');

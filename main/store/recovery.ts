@@ -84,11 +84,17 @@ export async function endWhole(handle: RunHandle): Promise<boolean> {
   if (handle.record.plan.length === 0 || handle.missing().length > 0) return false;
   const finals = await handle.finals();
   const isClean = finals.every(({ status }) => status === 'completed');
-  await handle.finish(isClean ? 'completed' : 'completed_with_errors', {
-    activeMs: Math.max(handle.record.activeMs, busyMs(finals)),
-    error: null,
-    pausedBecause: null,
-  });
+  const status = isClean ? 'completed' : 'completed_with_errors';
+  try {
+    await handle.finish(status, {
+      activeMs: Math.max(handle.record.activeMs, busyMs(finals)),
+      error: null,
+      pausedBecause: null,
+    });
+  } catch (error) {
+    // The record says it; what is missing beside it is made again.
+    if (handle.record.status !== status) throw error;
+  }
   return true;
 }
 
