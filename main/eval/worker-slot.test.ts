@@ -8,6 +8,7 @@ import { silentLogger, type Logger } from '../base/logger.ts';
 import type { EpisodeAttempt, EpisodeError, WorkerView } from '../contract/run.ts';
 import type { ReplicaDeath } from '../nodeset/ports.ts';
 import type { EpisodeRequest, EpisodeRunner, ReplicaSource } from './ports.ts';
+import { episodeError, failure } from './attempt-row.ts';
 import { createFakeReplicas, type FakeReplicaOptions, type FakeReplicas } from './testing/fake-replicas.ts';
 import { bench } from './testing/pool-bench.ts';
 
@@ -490,5 +491,48 @@ describe('the view of a worker', () => {
     const seen = viewsAt(pool, clock, [250, 350, 450]);
     await finish();
     expect(seen.map(({ phase }) => phase)).toEqual(['replacing', 'replacing', 'step']);
+  });
+});
+
+describe('a replica that gave up a call in an episode that failed for another reason', () => {
+  const broken = async (code: 'timeout' | 'process_died', isBroken: (ordinal: number) => boolean) => {
+    const { clock, replicas, source, asked } = watched();
+    const starting = source.start;
+    let reason: StudioError | undefined;
+    source.start = async (slot, signal) => {
+      reason = undefined;
+      return Object.assign(await starting(slot, signal), { broken: () => reason });
+    };
+    const run: EpisodeRunner['run'] = async (request) => {
+      const answered = await replicas.run(request);
+      if (!isBroken(request.episode.ordinal)) return answered;
+      reason = new StudioError(code, 'evaluate got no answer');
+      return { ...answered, ...failure('error', episodeError(new StudioError('node_failed', 'a policy'))) };
+    };
+    const { finish, journal } = bench({
+      clock,
+      source,
+      runner: { run },
+      workerCount: 1,
+      episodeCount: 4,
+      retry: once,
+      crashBudget: 2,
+    });
+    await finish();
+    return { statuses: journal.rows.map(({ status }) => status), asked };
+  };
+
+  it('is replaced, so that the next episode does not get the blame', async () => {
+    for (const code of ['timeout', 'process_died'] as const)
+      expect([code, await broken(code, (ordinal) => ordinal === 1)]).toEqual([
+        code,
+        { statuses: ['completed', 'error', 'completed', 'completed'], asked: ['kill', 'close'] },
+      ]);
+  });
+
+  it('counts against its slot when it died, and not when it was slow', async () => {
+    const always = () => true;
+    expect((await broken('timeout', always)).statuses).toHaveLength(4);
+    expect((await broken('process_died', always)).statuses).toHaveLength(2);
   });
 });

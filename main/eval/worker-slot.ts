@@ -47,10 +47,6 @@ export class WorkerSlot {
     this.#sinceMs = context.clock.now();
   }
 
-  get isDown(): boolean {
-    return this.#state.kind === 'down';
-  }
-
   get downReason(): string | null {
     return this.#state.kind === 'down' ? this.#state.reason : null;
   }
@@ -169,16 +165,19 @@ export class WorkerSlot {
 
   /** Makes the row durable while a spoilt replica set is killed; then the slot is idle again, replaced or down. */
   async #settle(row: EpisodeAttempt, { lease, hasAnswered }: Ended, replicas: ReplicaSet): Promise<void> {
-    const isSpoilt = row.status === 'timeout' || row.status === 'died';
+    // Its verdict may be another node's, and a call to the replica given up all the same: the next episode would get the
+    // blame.
+    const broken = replicas.broken();
+    const isSpoilt = row.status === 'timeout' || row.status === 'died' || broken !== undefined;
     const killed = isSpoilt ? killReplicas(replicas, this.#context) : undefined;
     if (isSpoilt) this.#enter({ kind: 'replacing' });
     const recording = hasAnswered ? row.recording : await lease.recordingOnceEnded();
     await this.#record({ ...row, recording }, lease.episode);
     await killed;
     if (isSpoilt) {
-      const pauseMs =
-        row.status === 'timeout' ? 0 : this.#countDeath(row.error?.message ?? 'its process ended');
-      await this.#replace(null, 'kill', pauseMs);
+      const isSlow = row.status === 'timeout' || (row.status !== 'died' && broken?.code === 'timeout');
+      const reason = row.error?.message ?? broken?.message ?? 'its process ended';
+      await this.#replace(null, 'kill', isSlow ? 0 : this.#countDeath(reason));
       return;
     }
     this.#health = afterFinishedEpisode(this.#health);

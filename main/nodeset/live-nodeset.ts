@@ -1,4 +1,5 @@
 // Running nodesets: what sessions hand out of them. A shared one serves all workers, a replica one.
+import type { StudioError } from '../base/errors.ts';
 import type { EvalMetadata, NodesetManifest } from '../contract/nodeset.ts';
 import type { NodeType } from '../graph/ports.ts';
 import type { HostProcess } from '../process/ports.ts';
@@ -26,6 +27,8 @@ export interface ReplicaNodeset extends RunningNodeset {
   /** `name#k` */
   readonly instance: string;
   readonly host: HostProcess;
+  /** Why it must not be used any more. */
+  broken(): StudioError | undefined;
   /** Asks, then ends it. Never rejects. */
   stop(): Promise<void>;
   /** Ends it now. Never rejects. */

@@ -76,6 +76,8 @@ export interface ReplicaSet extends AsyncDisposable {
   panel(nodeset: string): EnvPanelClient;
   /** Resolves when the first of its processes ends. */
   readonly death: Promise<ReplicaDeath>;
+  /** Why every later call would be refused: one was given up unanswered, or a process died or called itself broken. */
+  broken(): StudioError | undefined;
   /** Tells the hosts that an execution ended, so that they drop its state. Never throws. */
   endExecution(executionId: string): void;
   /** Kills at once and resolves when the processes are gone. */

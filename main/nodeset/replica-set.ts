@@ -63,6 +63,14 @@ class ProcessReplicaSet implements ReplicaSet {
     return found.panel;
   }
 
+  broken(): StudioError | undefined {
+    for (const replica of this.#options.replicas) {
+      const reason = replica.broken();
+      if (reason) return reason;
+    }
+    return undefined;
+  }
+
   endExecution(executionId: string): void {
     for (const nodeset of this.#options.replicas) nodeset.endExecution(executionId);
     for (const nodeset of this.#options.shared) nodeset.endExecution(executionId);

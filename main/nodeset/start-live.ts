@@ -241,6 +241,7 @@ function replicaNodeset(
     panel,
     evalMetadata: (limits) => remote.evalMetadata(limits),
     endExecution: (executionId) => remote.endExecution(executionId),
+    broken: () => link.broken,
     async stop() {
       // A stuck or broken process is not asked.
       await (link.broken || host.connection.isClosed
