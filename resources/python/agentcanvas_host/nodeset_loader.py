@@ -12,7 +12,7 @@ import importlib.util
 import os
 import sys
 import types
-from typing import Any, Optional
+from typing import Any, Optional, Set
 
 from .errors import HostError, import_failure
 
@@ -21,7 +21,7 @@ def import_nodeset(file: Optional[str], module: Optional[str], class_name: str, 
     """Each slot gets modules of its own of the nodeset; what they import from elsewhere is shared."""
     target = file or module or ""
     try:
-        loaded = _import_file(os.path.abspath(file), slot) if file else _import_dotted(str(module), slot)
+        loaded = _import_file(os.path.abspath(file), slot) if file else _import_dotted(str(module))
     except BaseException as error:  # noqa: B036 - a nodeset may raise anything, SystemExit too
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -33,11 +33,16 @@ def import_nodeset(file: Optional[str], module: Optional[str], class_name: str, 
     return found
 
 
-def _import_dotted(name: str, slot: int) -> types.ModuleType:
-    if slot > 0:
+# Dotted names that a slot has imported; slots come in any order.
+_imported: Set[str] = set()
+
+
+def _import_dotted(name: str) -> types.ModuleType:
+    if name in _imported:
         # A nodeset that is a package brings its modules along. Whoever holds the former ones keeps them.
         for known in [known for known in sys.modules if known == name or known.startswith(name + ".")]:
             del sys.modules[known]
+    _imported.add(name)
     return importlib.import_module(name)
 
 
@@ -46,7 +51,7 @@ def _import_file(path: str, slot: int) -> types.ModuleType:
         raise FileNotFoundError(f"{path} does not exist")
     dotted = _workspace_name(path)
     if dotted is not None:
-        return _import_dotted(dotted, slot)
+        return _import_dotted(dotted)
     return _import_standing_alone(path, slot)
 
 

@@ -41,11 +41,13 @@ class HostProcess:
         listen: str = "unix",
         environment: Optional[Dict[str, str]] = None,
         python: str = sys.executable,
+        slots: int = 1,
     ) -> None:
         self.folder = tempfile.mkdtemp(prefix="ach")
         path = file if os.path.isabs(file) else os.path.join(NODESETS, file)
         address = f"unix:{self.folder}/s" if listen == "unix" else "tcp:127.0.0.1"
         command = [python, "-m", "agentcanvas_host", "--file", path, "--class", class_name]
+        command += ["--slots", str(slots)] if slots > 1 else []
         handshake, handshake_end = os.pipe()
         self._output = open(os.path.join(self.folder, "output"), "w+b")
         variables = {
@@ -94,10 +96,11 @@ class HostProcess:
     def proof(self, text: str) -> str:
         return hmac.new(NONCE.encode(), text.encode(), hashlib.sha256).hexdigest()
 
-    def send(self, method: str, params: Any = None) -> int:
+    def send(self, method: str, params: Any = None, slot: Optional[int] = None) -> int:
         self._next_id += 1
         text = self._encoder.to_json({} if params is None else params)
-        header = f'{{"t":"call","id":{self._next_id},"m":"{method}","p":{text}}}'
+        chosen = "" if slot is None else f',"s":{slot}'
+        header = f'{{"t":"call","id":{self._next_id}{chosen},"m":"{method}","p":{text}}}'
         send_frame(self.socket, build_frame(header, self._encoder.segments))
         return self._next_id
 
