@@ -64,9 +64,13 @@ test('two policies are compared, a flip is watched in step, and numbers and vide
     await expect(page.getByRole('region', { name: 'How many more episodes' })).toContainText(
       /pairs are needed/,
     );
-    await page.getByRole('tab', { name: 'Scenes and tasks' }).click();
+    await page.getByRole('tab', { name: 'Groups', exact: true }).click();
     const groups = page.getByRole('grid', { name: 'Scenes' }).getByRole('row');
     await expect.poll(() => groups.count()).toBeGreaterThan(2);
+    await page.getByText('Instruction length', { exact: true }).click();
+    await expect(page.getByRole('grid', { name: 'Instruction length' })).toContainText(/\d+ (to \d+ )?words/);
+    await expect(page).toHaveURL(/[?&]by=length/);
+    await inspect(page, 'compare-groups');
     await page.getByRole('tab', { name: 'Graph', exact: true }).click();
     await expect(
       page.getByText(/policies__random → policies__expert|nodes?, .* differ/).first(),

@@ -63,7 +63,7 @@ function numberHandlers(services: HandlerServices): Pick<Handlers, NumberRequest
     },
     'runs.compareGroups': async ({ baselineRun, otherRun, ...rest }) => {
       const found = await bulk.run('groups', { ...foldersOf(services, { baselineRun, otherRun }), ...rest });
-      return { ...found, rows: [...found.rows] };
+      return { ...found, rows: [...found.rows], groupings: [...found.groupings] };
     },
     'runs.episodesNeeded': ({ runId, otherRun, ...target }) =>
       bulk.run('episodesNeeded', {

@@ -102,6 +102,10 @@ export const flip = z.object({
 });
 export type FlipView = z.infer<typeof flip>;
 
+/** `task`: the same instruction. `length`: words of the instruction. `steps`: of the baseline. */
+export const comparisonGroup = z.enum(['scene', 'task', 'length', 'steps', 'repeat']);
+export type ComparisonGroup = z.infer<typeof comparisonGroup>;
+
 export const groupDifference = z.object({
   group: z.string(),
   pairs: z.number().int(),
@@ -222,8 +226,13 @@ export const compareRequests = {
   'runs.compareScatter': { input: z.strictObject({ ...pair, metric: z.string() }), output: scatter },
   /** Largest difference first. A task is what has the same instruction. */
   'runs.compareGroups': {
-    input: z.strictObject({ ...pair, metric: z.string(), by: z.enum(['scene', 'task']), ...page }),
-    output: z.object({ rows: z.array(groupDifference), total: z.number().int() }),
+    input: z.strictObject({ ...pair, metric: z.string(), by: comparisonGroup, ...page }),
+    output: z.object({
+      rows: z.array(groupDifference),
+      total: z.number().int(),
+      /** Groupings that tell these pairs apart. */
+      groupings: z.array(comparisonGroup).default([]),
+    }),
   },
   'runs.compareGraphs': { input: z.strictObject(pair), output: graphDifference },
   /** The graph as it was run. */

@@ -14,6 +14,7 @@ export interface Flip {
   readonly repeat: number;
   readonly baselineOrdinal: number;
   readonly otherOrdinal: number;
+  readonly baselineSteps: number | null;
   readonly baselineValue: number;
   readonly otherValue: number;
   readonly difference: number;
@@ -37,6 +38,7 @@ export function listFlips(request: FlipRequest): Flip[] {
       repeat: pair.baseline.repeat,
       baselineOrdinal: pair.baseline.ordinal,
       otherOrdinal: pair.other.ordinal,
+      baselineSteps: pair.baseline.steps,
       baselineValue: pair.a,
       otherValue: pair.b,
       difference: pair.b - pair.a,

@@ -1,18 +1,19 @@
 // Bulk tasks about several runs. Lists are cut to the asked page here, so that only what is shown crosses over.
 import { join } from 'node:path';
 import { StudioError } from '../base/errors.ts';
+import type { ComparisonGroup } from '../contract/compare.ts';
 import type { MetricDefinition } from '../contract/nodeset.ts';
 import { summariseGroups, type GroupSummary } from '../stats/aggregate.ts';
 import { compareRuns, type FlipOutcome, type RunComparison } from '../stats/comparison.ts';
 import { episodesNeeded, type EpisodesNeeded } from '../stats/episodes-needed.ts';
 import {
-  groupFlips,
   listFlips,
   recordedDifferences,
   type Flip,
   type GroupDifference,
   type RecordedDifference,
 } from '../stats/flips.ts';
+import { groupingsOf, groupPairs } from '../stats/pair-groups.ts';
 import { scatterOf, type ScatterData } from '../stats/scatter.ts';
 import { readRecord, runFiles } from './run-folder.ts';
 import { headOf, type RunHead } from './run-head.ts';
@@ -53,8 +54,12 @@ export interface CompareTasks {
   };
   scatter: { input: RunPair & { readonly metric: string }; output: ScatterData };
   groups: {
-    input: RunPair & PageRequest & { readonly metric: string; readonly by: 'scene' | 'task' };
-    output: { readonly rows: readonly GroupDifference[]; readonly total: number };
+    input: RunPair & PageRequest & { readonly metric: string; readonly by: ComparisonGroup };
+    output: {
+      readonly rows: readonly GroupDifference[];
+      readonly total: number;
+      readonly groupings: readonly ComparisonGroup[];
+    };
   };
   parallelDifferences: {
     input: RunPair & PageRequest;
@@ -127,8 +132,9 @@ export const compareTasks: Performers<CompareTasks> = {
   },
   async groups(runs, input) {
     const { flips } = await flipsOf(runs, input);
-    const groups = groupFlips(flips, (flip) => (input.by === 'scene' ? flip.sceneId : flip.instruction));
-    return { rows: groups.slice(input.offset, input.offset + input.limit), total: groups.length };
+    const groups = groupPairs(flips, input.by);
+    const rows = groups.slice(input.offset, input.offset + input.limit);
+    return { rows, total: groups.length, groupings: groupingsOf(flips) };
   },
   async parallelDifferences(runs, input) {
     const { baseline, other } = await readPair(runs, input);

@@ -25,6 +25,8 @@ describe('address', () => {
       metric: fc.option(name),
       tab: fc.option(name),
       common: fc.boolean(),
+      by: fc.option(name),
+      differing: fc.boolean(),
       other: fc.option(name),
       otherEpisode: fc.option(fc.integer({ min: 0, max: 999_999 })),
       attempt: fc.option(fc.integer({ min: 1, max: 9 })),

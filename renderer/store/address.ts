@@ -32,6 +32,9 @@ export interface Address {
   readonly metric: string | null;
   readonly tab: string | null;
   readonly common: boolean;
+  /** Compare: how pairs are grouped, and that only what differs is shown. */
+  readonly by: string | null;
+  readonly differing: boolean;
   /** The run beside the one that is open: on Compare against the baseline, on Replay in step with it. */
   readonly other: string | null;
   readonly otherEpisode: number | null;
@@ -61,6 +64,8 @@ export const home: Address = {
   metric: null,
   tab: null,
   common: false,
+  by: null,
+  differing: false,
   other: null,
   otherEpisode: null,
   attempt: null,
@@ -97,6 +102,8 @@ export function parseAddress(fragment: string): Address {
     metric: read.get('metric'),
     tab: read.get('tab'),
     common: read.get('common') === '1',
+    by: read.get('by'),
+    differing: read.get('differing') === '1',
     other: read.get('other'),
     otherEpisode: parseOrdinal(read.get('otherEpisode')),
     attempt: parseOrdinal(read.get('attempt')),
@@ -129,6 +136,8 @@ export function formatAddress(address: Address): string {
   put('metric', address.metric ?? '');
   put('tab', address.tab ?? '');
   put('common', address.common ? '1' : '');
+  put('by', address.by ?? '');
+  put('differing', address.differing ? '1' : '');
   put('other', address.other ?? '');
   put('otherEpisode', address.otherEpisode === null ? '' : String(address.otherEpisode));
   put('attempt', address.attempt === null ? '' : String(address.attempt));

@@ -1,17 +1,24 @@
 // `agentcanvas compare RUN RUN…`: the first run is the baseline.
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { comparisonFormat, type Comparison, type MetricComparisonView } from '../../contract/compare.ts';
+import {
+  comparisonFormat,
+  comparisonGroup,
+  type Comparison,
+  type MetricComparisonView,
+} from '../../contract/compare.ts';
 import { StudioError } from '../../base/errors.ts';
+import type { Client } from './client.ts';
 import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { number } from './format.ts';
 import { table, type Output } from './output.ts';
 
 interface CompareOptions {
-  readonly metric: readonly string[];
+  readonly metric?: readonly string[];
   readonly common?: boolean;
   readonly flips?: string;
+  readonly groupBy?: string;
   readonly format?: string;
   readonly output?: string;
 }
@@ -24,11 +31,11 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
     .option(
       '--metric <name>',
       'only this metric; may be given several times',
-      (value: string, previous: string[]) => [...previous, value],
-      [],
+      (value: string, previous: readonly string[] = []) => [...previous, value],
     )
     .option('--common', 'compare the episodes in common although the runs differ otherwise')
     .option('--flips <n>', 'also list this many episodes that came out differently')
+    .option(`--group-by <${comparisonGroup.options.join('|')}>`, 'also say where the difference comes from')
     .option('--format <latex|tsv|csv|json|html>', 'a file instead of a table')
     .option('--output <file>', 'where the file goes; else standard output')
     .action((runIds: string[], own: CompareOptions) =>
@@ -38,7 +45,7 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
         const input = {
           runIds,
           commonOnly: own.common === true,
-          ...(own.metric.length > 0 ? { metrics: [...own.metric] } : {}),
+          ...(own.metric ? { metrics: [...own.metric] } : {}),
         };
         if (own.format !== undefined) {
           const format = comparisonFormat.safeParse(own.format);
@@ -53,11 +60,15 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
         output.emit({ event: 'comparison', ...found });
         if (!printComparison(found, output)) return exitCodes.invalid;
         const [baselineRun = '', otherRun = ''] = runIds;
-        const metric = own.metric[0] ?? found.metrics[0]?.metric.name;
-        if (own.flips === undefined || metric === undefined) return exitCodes.ok;
+        const shown = own.metric?.[0] ?? found.metrics[0]?.metric.name;
+        const metric = found.metrics.find((row) => row.metric.name === shown)?.metric;
+        if (!metric) return exitCodes.ok;
+        const pair = { baselineRun, otherRun, metric: metric.name };
+        if (own.groupBy !== undefined) await printGroups(client, { ...pair, by: own.groupBy }, output);
+        if (own.flips === undefined) return exitCodes.ok;
         const limit = Math.max(1, Math.min(1000, Number(own.flips) || 20));
-        const flips = await client.request('runs.compareFlips', { baselineRun, otherRun, metric, limit });
-        printFlips(flips.rows, { metric, total: flips.total }, output);
+        const flips = await client.request('runs.compareFlips', { ...pair, limit });
+        printFlips(flips.rows, { metric: metric.name, total: flips.total }, output);
         return exitCodes.ok;
       }),
     );
@@ -109,6 +120,38 @@ function comparisonRow(row: MetricComparisonView, isNamed: boolean): string[] {
     String(row.same),
     row.need === null ? '—' : String(row.need.needed),
   ];
+}
+
+interface WantedGroups {
+  readonly baselineRun: string;
+  readonly otherRun: string;
+  readonly metric: string;
+  readonly by: string;
+}
+
+async function printGroups(client: Client, wanted: WantedGroups, output: Output): Promise<void> {
+  const by = comparisonGroup.safeParse(wanted.by);
+  if (!by.success)
+    throw new StudioError('invalid_input', `--group-by takes ${comparisonGroup.options.join(', ')}.`);
+  const { rows, total } = await client.request('runs.compareGroups', { ...wanted, by: by.data });
+  for (const row of rows) output.emit({ event: 'group', by: by.data, metric: wanted.metric, ...row });
+  const cells = rows.map((row) => [
+    row.group,
+    String(row.pairs),
+    number(row.baselineMean),
+    number(row.otherMean),
+    row.difference > 0 ? `+${number(row.difference)}` : number(row.difference),
+    String(row.won),
+    String(row.lost),
+  ]);
+  output.print('');
+  for (const line of table([
+    [by.data, 'pairs', 'baseline', 'other', `${wanted.metric} difference`, 'won', 'lost'],
+    ...cells,
+  ]))
+    output.print(line);
+  if (total > rows.length) output.note(`${total - rows.length} more groups`);
+  if (total === 0) output.note(`No pair can be grouped by ${by.data}.`);
 }
 
 function shownP(value: number | null): string {

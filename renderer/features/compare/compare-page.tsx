@@ -1,6 +1,5 @@
 // Compare: two or more runs, the first one the baseline. What was chosen, whether it may be compared, and the views.
 import { Tabs } from '@base-ui/react/tabs';
-import { useState } from 'react';
 import type { Comparison } from '#contract/compare.ts';
 import { formatAddress, home } from '../../store/address.ts';
 import { useAddress, useStudio } from '../../store/use-studio.tsx';
@@ -21,7 +20,7 @@ import type { PairView } from './pair.ts';
 const views = [
   { name: 'metrics', label: 'Metrics' },
   { name: 'episodes', label: 'Episodes' },
-  { name: 'groups', label: 'Scenes and tasks' },
+  { name: 'groups', label: 'Groups' },
   { name: 'graph', label: 'Graph' },
   { name: 'provenance', label: 'Provenance' },
   { name: 'parallel', label: 'Same results?' },
@@ -87,8 +86,7 @@ export function ComparePage() {
 
 function Compared({ comparison }: { readonly comparison: Comparison }) {
   const { navigation } = useStudio();
-  const { tab, metric, other } = useAddress();
-  const [isOnlyDifferent, setOnlyDifferent] = useState(false);
+  const { tab, metric, other, differing } = useAddress();
   const [baseline, ...others] = comparison.runs;
   const against = others.find((run) => run.runId === other) ?? others[0];
   const definition =
@@ -96,7 +94,10 @@ function Compared({ comparison }: { readonly comparison: Comparison }) {
   if (!baseline || !against) return null;
   const view = views.find((candidate) => candidate.name === tab)?.name ?? 'metrics';
   const pair: PairView = { comparison, baseline, other: against, others, metric: definition ?? null };
-  const only = { isOnlyDifferent, onOnlyDifferent: setOnlyDifferent };
+  const only = {
+    isOnlyDifferent: differing,
+    onOnlyDifferent: (is: boolean) => navigation.change({ differing: is }),
+  };
   return (
     <>
       <Comparability comparison={comparison} />

@@ -1,8 +1,9 @@
-// Where the difference comes from: per scene, and per task (episodes with the same instruction).
+// Where the difference comes from: per scene, task (the same instruction), length of the instruction, steps, repeat.
 import { useMemo, useState } from 'react';
+import { comparisonGroup, type ComparisonGroup } from '#contract/compare.ts';
 import type { RequestOutput } from '#contract/api.ts';
 import type { MetricDefinition } from '#contract/nodeset.ts';
-import { useStudio } from '../../store/use-studio.tsx';
+import { useAddress, useStudio } from '../../store/use-studio.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { Segments } from '../../ui/field.tsx';
@@ -17,23 +18,36 @@ import { usePages } from './use-pages.ts';
 
 type Group = RequestOutput<'runs.compareGroups'>['rows'][number];
 
+const words: Readonly<Record<ComparisonGroup, { readonly [of in 'one' | 'several' | 'none']: string }>> = {
+  scene: { one: 'Scene', several: 'Scenes', none: 'No pair names its scene.' },
+  task: { one: 'Task', several: 'Tasks', none: 'No pair has an instruction.' },
+  length: { one: 'Instruction', several: 'Instruction length', none: 'No pair has an instruction.' },
+  steps: { one: 'Steps of the baseline', several: 'Steps', none: 'No pair says how many steps it took.' },
+  repeat: { one: 'Repeat', several: 'Repeats', none: 'There are no pairs.' },
+};
+
 export function GroupsView({ pair }: { readonly pair: PairView }) {
   if (!pair.metric) return <p className="padded muted">The runs have no metric in common.</p>;
   return <Groups pair={pair} metric={pair.metric} />;
 }
 
 function Groups({ pair, metric }: { readonly pair: PairView; readonly metric: MetricDefinition }) {
-  const { client } = useStudio();
-  const [by, setBy] = useState<'scene' | 'task'>('scene');
+  const { client, navigation } = useStudio();
+  const asked = useAddress().by;
+  const by = comparisonGroup.options.find((name) => name === asked) ?? 'scene';
+  const [groupings, setGroupings] = useState<readonly ComparisonGroup[]>([]);
   const [selected, setSelected] = useState(-1);
   const question = { baselineRun: pair.baseline.runId, otherRun: pair.other.runId, metric: metric.name, by };
-  const list = usePages<Group>(JSON.stringify(question), (offset, limit, signal) =>
-    client.request('runs.compareGroups', { ...question, offset, limit }, signal),
-  );
+  const list = usePages<Group>(JSON.stringify(question), async (offset, limit, signal) => {
+    const found = await client.request('runs.compareGroups', { ...question, offset, limit }, signal);
+    setGroupings(found.groupings);
+    return found;
+  });
+  const offered = comparisonGroup.options.filter((name) => name === by || groupings.includes(name));
   const columns = useMemo(() => groupColumns(metric, by), [metric, by]);
   return (
     <DataGrid<Group>
-      label={by === 'scene' ? 'Scenes' : 'Tasks'}
+      label={words[by].several}
       storageKey={`compare-${by}`}
       columns={columns}
       count={list.total ?? 0}
@@ -50,14 +64,11 @@ function Groups({ pair, metric }: { readonly pair: PairView; readonly metric: Me
       onWindow={(first, last) => list.show(first, last)}
       toolbar={(menu) => (
         <PairBar pair={pair} withMetric>
-          <Segments<'scene' | 'task'>
+          <Segments<ComparisonGroup>
             label="Group by"
             value={by}
-            options={[
-              { value: 'scene', label: 'Scenes' },
-              { value: 'task', label: 'Tasks' },
-            ]}
-            onChange={setBy}
+            options={offered.map((name) => ({ value: name, label: words[name].several }))}
+            onChange={(next) => navigation.change({ by: next === 'scene' ? null : next })}
           />
           <span className="grow" />
           {menu}
@@ -70,7 +81,7 @@ function Groups({ pair, metric }: { readonly pair: PairView; readonly metric: Me
           ) : list.total === null ? (
             <Skeleton lines={8} label="Grouping the pairs" />
           ) : (
-            <p className="muted">No pair names its {by}.</p>
+            <p className="muted">{words[by].none}</p>
           )}
         </div>
       }
@@ -78,7 +89,7 @@ function Groups({ pair, metric }: { readonly pair: PairView; readonly metric: Me
   );
 }
 
-function groupColumns(metric: MetricDefinition, by: 'scene' | 'task'): GridColumn<Group>[] {
+function groupColumns(metric: MetricDefinition, by: ComparisonGroup): GridColumn<Group>[] {
   // Always as many decimals, so that the column lines up.
   const number = (value: number): string =>
     metric.kind === 'rate' ? formatMean(value, metric) : formatMetricValue(value, metric).text;
@@ -104,7 +115,7 @@ function groupColumns(metric: MetricDefinition, by: 'scene' | 'task'): GridColum
   return [
     {
       id: 'group',
-      header: by === 'scene' ? 'Scene' : 'Task',
+      header: words[by].one,
       width: 200,
       grows: true,
       cell: (row) => <span title={row.group}>{row.group}</span>,
