@@ -33,7 +33,7 @@ export interface EpisodeRequest {
   readonly worker: number;
   readonly replicas: ReplicaSet;
   readonly signal: AbortSignal;
-  /** Called at each change of phase or step. The first `step` with a budget starts the episode's wall-clock limit. */
+  /** Called at each change of phase or step. The first `step` starts the episode's wall-clock limit. */
   readonly onPhase: (phase: WorkerView['phase'], step: number, stepBudget: number | null) => void;
   /** Once the environment stands at the episode; so that a timeout's row knows what it was about. */
   readonly onChosen?: (episode: EpisodeIdentity) => void;
