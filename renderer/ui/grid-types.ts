@@ -14,6 +14,8 @@ export interface GridColumn<Row> {
   readonly grows?: boolean;
   readonly isSortable?: boolean;
   readonly isHiddenAtFirst?: boolean;
+  /** Hidden at first where the table would scroll sideways otherwise; the last ones first. */
+  readonly yields?: boolean;
   readonly description?: string;
   readonly cell: (row: Row) => ReactNode;
   /** What copying the cell gives. */

@@ -11,6 +11,7 @@ import {
 import { Menu } from '@base-ui/react/menu';
 import { Columns3 } from 'lucide-react';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { yieldedColumns } from './fitting-columns.ts';
 import type { GridColumn } from './grid-types.ts';
 import { recall, remember } from './storage.ts';
 
@@ -30,9 +31,15 @@ export interface ColumnModel<Row> {
   readonly menu: ReactNode;
 }
 
+export interface ColumnModelOptions {
+  readonly storageKey: string;
+  /** Pixels for the table; null while unknown. */
+  readonly available: number | null;
+}
+
 export function useColumnModel<Row>(
   columns: readonly GridColumn<Row>[],
-  storageKey: string,
+  { storageKey, available }: ColumnModelOptions,
 ): ColumnModel<Row> {
   const definitions = useMemo(
     () =>
@@ -50,14 +57,22 @@ export function useColumnModel<Row>(
   const [columnSizing, setColumnSizing] = useState<Record<string, number>>(() =>
     recallRecord(`${storageKey}.widths`, 'number'),
   );
+  const yielded = useMemo(() => {
+    const widths = new Map(columns.map(({ id, width }) => [id, width]));
+    const sizeOf = (id: string): number => columnSizing[id] ?? widths.get(id) ?? 100;
+    return yieldedColumns(columns, { available, sizeOf, chosen: columnVisibility });
+  }, [columns, available, columnSizing, columnVisibility]);
+  // As text: while a window is resized, columns stay the same ones most of the time.
+  const yieldedText = yielded.join('\n');
   const shown = useMemo(
     () => ({
       ...Object.fromEntries(
         columns.filter((column) => column.isHiddenAtFirst).map((column) => [column.id, false]),
       ),
+      ...Object.fromEntries(yieldedText.split('\n').map((id) => [id, false])),
       ...columnVisibility,
     }),
-    [columns, columnVisibility],
+    [columns, columnVisibility, yieldedText],
   );
   const table = useTable({
     features,
@@ -87,21 +102,28 @@ export function useColumnModel<Row>(
   const width = visible.reduce((sum, { column }) => sum + sizeOf(column.id), 0);
   const toggle = (id: string, isShown: boolean): void =>
     setColumnVisibility((before) => ({ ...before, [id]: isShown }));
-  const menu = <ColumnMenu columns={columns} shown={shown} onToggle={toggle} />;
+  const menu = <ColumnMenu columns={columns} shown={shown} yielded={yielded.length} onToggle={toggle} />;
   return { visible, template, width, menu };
 }
 
 interface ColumnMenuProps<Row> {
   readonly columns: readonly GridColumn<Row>[];
   readonly shown: Readonly<Record<string, boolean>>;
+  /** How many are hidden for lack of width. */
+  readonly yielded: number;
   readonly onToggle: (id: string, isShown: boolean) => void;
 }
 
-function ColumnMenu<Row>({ columns, shown, onToggle }: ColumnMenuProps<Row>) {
+function ColumnMenu<Row>({ columns, shown, yielded, onToggle }: ColumnMenuProps<Row>) {
   return (
     <Menu.Root>
-      <Menu.Trigger className="button plain icon" aria-label="Choose columns">
+      <Menu.Trigger
+        className={yielded > 0 ? 'button plain' : 'button plain icon'}
+        aria-label={yielded > 0 ? `Choose columns, ${yielded} hidden for lack of width` : 'Choose columns'}
+        title={yielded > 0 ? `${yielded} columns are hidden for lack of width` : 'Choose columns'}
+      >
         <Columns3 size={15} aria-hidden="true" />
+        {yielded > 0 ? <span className="small muted">+{yielded}</span> : null}
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={4} align="end" className="layer">

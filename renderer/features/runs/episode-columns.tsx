@@ -115,7 +115,7 @@ const after: readonly GridColumn<EpisodeRow>[] = [
   {
     id: 'error',
     header: 'Error',
-    width: 180,
+    width: 110,
     grows: true,
     description: 'Error of the last attempt',
     cell: (row) => (row.errorCode === null ? null : clipped(`${row.errorCode}: ${row.errorMessage ?? ''}`)),
@@ -139,6 +139,7 @@ function metricColumn(metric: MetricDefinition): GridColumn<EpisodeRow> {
     ...(metric.unit ? { unit: metric.unit } : {}),
     width: Math.min(140, Math.max(72, metric.name.length * 7 + metric.unit.length * 6 + 20)),
     align: 'end',
+    yields: true,
     cell: (row) => {
       const { text, kind } = formatMetricValue(row.metrics[metric.name], metric);
       if (kind === 'value') return text;

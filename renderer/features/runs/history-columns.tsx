@@ -42,7 +42,7 @@ const whoColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'name',
     header: 'Run',
-    width: 146,
+    width: 138,
     grows: true,
     cell: (item) => (
       <a className="clip" href={formatAddress({ ...home, page: 'history', run: item.runId })}>
@@ -54,7 +54,7 @@ const whoColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'graphName',
     header: 'Graph',
-    width: 104,
+    width: 119,
     grows: true,
     cell: (item) => <span className="clip">{item.graphName}</span>,
     text: (item) => item.graphName,
@@ -70,7 +70,7 @@ const whoColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'split',
     header: 'Split',
-    width: 92,
+    width: 88,
     cell: (item) => <span className="clip">{item.split ?? '–'}</span>,
     text: (item) => item.split ?? '',
   },
@@ -90,7 +90,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'headline',
     header: 'Headline',
-    width: 152,
+    width: 164,
     align: 'end',
     isSortable: false,
     description: 'Leading metric with its 95 % interval',
@@ -100,7 +100,7 @@ const factColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'activeMs',
     header: 'Time',
-    width: 88,
+    width: 84,
     align: 'end',
     cell: (item) => (item.activeMs > 0 ? formatDuration(item.activeMs) : '–'),
     text: (item) => String(item.activeMs / 1000),
@@ -133,7 +133,7 @@ const lateColumns: readonly GridColumn<RunListItem>[] = [
   {
     id: 'createdAt',
     header: 'Started',
-    width: 100,
+    width: 96,
     align: 'end',
     cell: (item) => <span title={formatDate(item.createdAt)}>{formatShortDate(item.createdAt)}</span>,
     text: (item) => item.createdAt,
@@ -165,7 +165,7 @@ function statusColumn(onResume: HistoryColumnOptions['onResume']): GridColumn<Ru
   return {
     id: 'status',
     header: 'Status',
-    width: 184,
+    width: 176,
     cell: (item) => <StatusCell item={item} onResume={onResume} />,
     text: (item) => formatWord(item.status),
   };
@@ -202,7 +202,8 @@ function tagsColumn(onTag: (tag: string) => void): GridColumn<RunListItem> {
   return {
     id: 'tags',
     header: 'Tags',
-    width: 76,
+    width: 60,
+    yields: true,
     isSortable: false,
     cell: (item) => <Tags tags={item.tags} onTag={onTag} />,
     text: (item) => item.tags.join(', '),
