@@ -96,89 +96,91 @@ const expected = Array.from({ length: episodeCount }, (_, ordinal) => ({
   steps: 10,
 }));
 
-describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('environments that share a process', () => {
-  beforeAll(async () => {
-    root = await mkdtemp(path.join(os.tmpdir(), 'crowded ☂ '));
-    vi.stubEnv('AGENTCANVAS_HOME', path.join(root, 'home'));
-    const workspace = path.join(root, 'workspace');
-    await mkdir(path.join(workspace, 'nodesets'), { recursive: true });
-    await mkdir(path.join(workspace, 'graphs'));
-    const text = await readFile(path.join(here, 'testing/crowded-nodeset.py'), 'utf8');
-    await writeFile(path.join(workspace, 'nodesets/crowded.py'), text.replace('@MARK@', mark));
-    const graph = await readFile(path.join(here, 'eval/testing/graphs/fragile.json'), 'utf8');
-    const own = graph
-      .replaceAll('fragile__observe', 'crowded__start')
-      .replaceAll('fragile__step', 'crowded__step')
-      .replaceAll('fragile__evaluate', 'crowded__score')
-      .replaceAll('"position"', '"count"')
-      .replaceAll('_position"', '_count"')
-      .replaceAll('"count": {', '"position": {')
-      .replaceAll('"fragile"', '"crowded"');
-    await writeFile(path.join(workspace, 'graphs/crowded.json'), own);
-    studio = await createStudio({ host: 'cli', workspace, trust: [workspace] });
-    const { settings } = await ask('settings.get', {});
-    await ask('settings.set', { settings: { ...settings, python: interpreter } });
-    await ask('nodesets.rescan', {});
-  }, 60_000);
-  afterAll(async () => {
-    await studio[Symbol.asyncDispose]();
-    vi.unstubAllEnvs();
-    await rm(root, { recursive: true, force: true });
-  });
+describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))(
+  'environments that share a process',
+  () => {
+    beforeAll(async () => {
+      root = await mkdtemp(path.join(os.tmpdir(), 'crowded ☂ '));
+      vi.stubEnv('AGENTCANVAS_HOME', path.join(root, 'home'));
+      const workspace = path.join(root, 'workspace');
+      await mkdir(path.join(workspace, 'nodesets'), { recursive: true });
+      await mkdir(path.join(workspace, 'graphs'));
+      const text = await readFile(path.join(here, 'testing/crowded-nodeset.py'), 'utf8');
+      await writeFile(path.join(workspace, 'nodesets/crowded.py'), text.replace('@MARK@', mark));
+      const graph = await readFile(path.join(here, 'eval/testing/graphs/fragile.json'), 'utf8');
+      const own = graph
+        .replaceAll('fragile__observe', 'crowded__start')
+        .replaceAll('fragile__step', 'crowded__step')
+        .replaceAll('fragile__evaluate', 'crowded__score')
+        .replaceAll('"position"', '"count"')
+        .replaceAll('_position"', '_count"')
+        .replaceAll('"count": {', '"position": {')
+        .replaceAll('"fragile"', '"crowded"');
+      await writeFile(path.join(workspace, 'graphs/crowded.json'), own);
+      studio = await createStudio({ host: 'cli', workspace, trust: [workspace] });
+      const { settings } = await ask('settings.get', {});
+      await ask('settings.set', { settings: { ...settings, python: interpreter } });
+      await ask('nodesets.rescan', {});
+    }, 60_000);
+    afterAll(async () => {
+      await studio[Symbol.asyncDispose]();
+      vi.unstubAllEnvs();
+      await rm(root, { recursive: true, force: true });
+    });
 
-  it('give the results they give with a process each, each with its own module, and leave nothing behind', async () => {
-    const apart = await evaluate('well', {});
-    const shared = await evaluate('well', { envsPerProcess: 4 });
-    const halves = await evaluate('well', { envsPerProcess: 3 });
-    for (const { status, finals, rows } of [apart, shared, halves]) {
+    it('give the results they give with a process each, each with its own module, and leave nothing behind', async () => {
+      const apart = await evaluate('well', {});
+      const shared = await evaluate('well', { envsPerProcess: 4 });
+      const halves = await evaluate('well', { envsPerProcess: 3 });
+      for (const { status, finals, rows } of [apart, shared, halves]) {
+        expect(status).toBe('completed');
+        expect(finals).toEqual(expected);
+        expect(rows).toHaveLength(episodeCount);
+      }
+      expect([apart.mostAlive, shared.mostAlive, halves.mostAlive]).toEqual([4, 1, 2]);
+      expect(await alive()).toEqual([]);
+    }, 60_000);
+
+    it('are all repeated when somebody kills their process, and every episode counts once', async () => {
+      let kills = 0;
+      const { status, rows, finals } = await evaluate('well', { envsPerProcess: 4 }, (pids, finished) => {
+        const [pid] = pids;
+        if (pid === undefined || kills >= 2 || finished < 4 * (kills + 1)) return;
+        process.kill(pid, 'SIGKILL');
+        kills++;
+      });
+      expect(kills).toBe(2);
       expect(status).toBe('completed');
       expect(finals).toEqual(expected);
-      expect(rows).toHaveLength(episodeCount);
-    }
-    expect([apart.mostAlive, shared.mostAlive, halves.mostAlive]).toEqual([4, 1, 2]);
-    expect(await alive()).toEqual([]);
-  }, 60_000);
-
-  it('are all repeated when somebody kills their process, and every episode counts once', async () => {
-    let kills = 0;
-    const { status, rows, finals } = await evaluate('well', { envsPerProcess: 4 }, (pids, finished) => {
-      const [pid] = pids;
-      if (pid === undefined || kills >= 2 || finished < 4 * (kills + 1)) return;
-      process.kill(pid, 'SIGKILL');
-      kills++;
-    });
-    expect(kills).toBe(2);
-    expect(status).toBe('completed');
-    expect(finals).toEqual(expected);
-    // Each death is put down to the environment whose call ran last; the others use up no attempt.
-    const died = rows.filter((row) => row.status === 'died');
-    expect(died.length).toBeLessThanOrEqual(kills);
-    expect(rows).toHaveLength(episodeCount + died.length);
-    expect(await alive()).toEqual([]);
-  }, 60_000);
-
-  it.each([
-    ['segfaults', 'died', /SIGSEGV in step 1/],
-    ['hangs', 'timeout', /crowded#\d did not answer within 1\.5 s \(step\)/],
-    ['hangs_with_lock', 'timeout', /crowded#\d did not answer within 1\.5 s \(step\)/],
-  ] as const)(
-    '%s: only the episode that did it is judged, its mates are repeated without an attempt used up',
-    async (split, outcome, message) => {
-      const { status, rows, finals } = await evaluate(split, { envsPerProcess: 4 });
-      if (process.env['DBG']) for (const r of rows) (await import('node:fs')).appendFileSync('/tmp/h3/rows.log', [r.ordinal, r.attempt, r.epoch, r.status, r.final, r.worker, r.replica, r.startedAt.slice(17), Math.round(r.durationMs), r.steps, JSON.stringify(r.metrics), r.error?.message].join(' ') + '\n');
-      expect(status).toBe('completed_with_errors');
-      const own = rows.filter((row) => row.ordinal === 3);
-      expect(own.map((row) => [row.attempt, row.status, row.final])).toEqual([
-        [1, outcome, false],
-        [2, outcome, true],
-      ]);
-      expect(own[1]?.error?.message).toMatch(message);
-      expect(own[1]?.error?.scope).toMatchObject({ phase: 'step', step: 1 });
-      const mates = rows.filter((row) => row.ordinal !== 3);
-      expect(mates.map((row) => row.attempt)).toEqual(mates.map(() => 1));
-      expect(finals.toSpliced(3, 1)).toEqual(expected.toSpliced(3, 1));
+      // Each death is put down to the environment whose call ran last; the others use up no attempt.
+      const died = rows.filter((row) => row.status === 'died');
+      expect(died.length).toBeLessThanOrEqual(kills);
+      expect(rows).toHaveLength(episodeCount + died.length);
       expect(await alive()).toEqual([]);
-    },
-    60_000,
-  );
-});
+    }, 60_000);
+
+    it.each([
+      ['segfaults', 'died', /SIGSEGV in step 1/],
+      ['hangs', 'timeout', /crowded#\d did not answer within 1\.5 s \(step\)/],
+      ['hangs_with_lock', 'timeout', /crowded#\d did not answer within 1\.5 s \(step\)/],
+    ] as const)(
+      '%s: only the episode that did it is judged, its mates are repeated without an attempt used up',
+      async (split, outcome, message) => {
+        const { status, rows, finals } = await evaluate(split, { envsPerProcess: 4 });
+        expect(status).toBe('completed_with_errors');
+        const own = rows.filter((row) => row.ordinal === 3);
+        expect(own.map((row) => [row.attempt, row.status, row.final])).toEqual([
+          [1, outcome, false],
+          [2, outcome, true],
+        ]);
+        expect(own[1]?.error?.message).toMatch(message);
+        expect(own[1]?.error?.scope).toMatchObject({ phase: 'step', step: 1 });
+        const mates = rows.filter((row) => row.ordinal !== 3);
+        expect(mates.map((row) => row.attempt)).toEqual(mates.map(() => 1));
+        expect(finals.toSpliced(3, 1)).toEqual(expected.toSpliced(3, 1));
+        expect(await alive()).toEqual([]);
+      },
+      60_000,
+    );
+  },
+);

@@ -60,6 +60,17 @@ export class CallLine implements ChannelLine {
     if (entry === this.#running) this.#beginNext(nowMs);
   }
 
+  /**
+   * The host shows that this call runs. It may have answered earlier ones without their answers having arrived: it
+   * keeps those of quick calls together, and something may have stopped it since.
+   */
+  seenRunning(id: number): void {
+    const entry = this.#open.get(id);
+    if (!entry || entry === this.#running) return;
+    const sinceMs = this.#running?.turnMs ?? entry.sentMs;
+    while (entry.turnMs === Infinity) this.#passOn(sinceMs);
+  }
+
   /** Until when its answer may come, as far as can be said now. */
   dueMs(id: number, nowMs: number): number {
     const entry = this.#open.get(id);

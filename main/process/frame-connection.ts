@@ -53,7 +53,7 @@ export class SocketFrameConnection implements FrameConnection {
     this.#parser = parser;
     parser.deliverTo((frame) => this.#onFrame(frame));
     this.#pending = new PendingCalls(clock, (id) => this.#giveUp(id), {
-      dueMs: (id, nowMs) => this.#line?.dueMs(id, nowMs),
+      dueMs: (id, nowMs) => this.#lookAtTurn()?.dueMs(id, nowMs),
       postpone: (byMs) => this.#line?.postpone(byMs),
     });
     const { promise, resolve } = Promise.withResolvers<StudioError>();
@@ -71,7 +71,7 @@ export class SocketFrameConnection implements FrameConnection {
   }
 
   get line(): CallLine | undefined {
-    return this.#line;
+    return this.#lookAtTurn();
   }
 
   get isClosed(): boolean {
@@ -122,6 +122,13 @@ export class SocketFrameConnection implements FrameConnection {
     });
   }
 
+  /** Asked for only when an answer is overdue or the process has ended. */
+  #lookAtTurn(): CallLine | undefined {
+    const running = this.#line && this.#slots?.runningCall();
+    if (running !== undefined) this.#line?.seenRunning(running);
+    return this.#line;
+  }
+
   #openLine(): CallLine {
     if (!this.#line) {
       this.#line = new CallLine();
@@ -157,6 +164,7 @@ export class SocketFrameConnection implements FrameConnection {
   close(reason: StudioError = closedError('the connection was closed')): void {
     if (this.#endReason) return;
     this.#endReason = reason;
+    this.#lookAtTurn();
     this.#socket.destroy();
     this.#slots?.[Symbol.dispose]();
     this.#waiting = [];

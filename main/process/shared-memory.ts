@@ -1,6 +1,6 @@
 // Arrays in shared memory slots (Linux): one positioned read per array into memory of its own, so that the slot can
 // be given back at once.
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { StudioError } from '../base/errors.ts';
 
@@ -25,6 +25,15 @@ export class SlotReader implements Disposable {
       );
     }
     return new Uint8Array(bytes.buffer, 0, byteLength);
+  }
+
+  /** The number of the call that the process is working on, or was last; undefined where it does not say. */
+  runningCall(): number | undefined {
+    try {
+      return Number(readFileSync(path.join(this.#folder, 'turn')).readBigUInt64LE(0)) || undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   [Symbol.dispose](): void {

@@ -32,6 +32,14 @@ export interface FakeReplicaOptions {
   readonly startFault?: (slot: number, nthStart: number) => Error | 'hang' | undefined;
   readonly killMs?: number;
   readonly stepBudget?: number;
+  /** So many slots share a process: what ends one ends the others. Default: 1. */
+  readonly slotsPerProcess?: number;
+  readonly waitedForMatesMs?: (slot: number) => number;
+}
+
+/** Replicas that end together; nobody joins once one has ended. */
+interface FakeProcess {
+  readonly replicas: FakeReplica[];
 }
 
 class FakeReplica implements ReplicaSet {
@@ -48,9 +56,13 @@ class FakeReplica implements ReplicaSet {
   isEnded = false;
   isGone = false;
   leaseCount = 0;
+  readonly #process: FakeProcess;
+  waitedForMatesMs: (() => number) | undefined;
 
-  constructor(slot: number, clock: Clock, killMs: number) {
+  constructor(slot: number, process: FakeProcess, clock: Clock, killMs: number) {
     this.slot = slot;
+    this.#process = process;
+    process.replicas.push(this);
     this.instances = [`fake#${slot}`];
     this.#clock = clock;
     this.#killMs = killMs;
@@ -60,10 +72,16 @@ class FakeReplica implements ReplicaSet {
   }
 
   die(signal: string, expected: boolean): void {
+    this.#end(signal, { expected, byMate: false });
+    for (const mate of this.#process.replicas)
+      if (!mate.isEnded) mate.#end(signal, { expected: false, byMate: true });
+  }
+
+  #end(signal: string, how: { readonly expected: boolean; readonly byMate: boolean }): void {
     this.isEnded = true;
     this.isGone = true;
     const [instance = ''] = this.instances;
-    this.#resolveDeath({ instance, exitCode: null, signal, stderrTail: ['last words'], expected });
+    this.#resolveDeath({ instance, exitCode: null, signal, stderrTail: ['last words'], ...how });
   }
 
   panel(): never {
@@ -82,8 +100,11 @@ class FakeReplica implements ReplicaSet {
     this.die('SIGKILL', true);
   }
 
+  /** Those who share its process go on. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.kill();
+    this.isEnded = true;
+    await sleep(this.#clock, this.#killMs);
+    this.#end('SIGKILL', { expected: true, byMate: false });
   }
 
   rssBytes(): number {
@@ -97,6 +118,15 @@ export function createFakeReplicas(options: FakeReplicaOptions): FakeReplicas {
   const replicas: FakeReplica[] = [];
   const leases: { ordinal: number; worker: number; atMs: number }[] = [];
   const startsOf = new Map<number, number>();
+  const processes = new Map<number, FakeProcess>();
+  const processFor = (slot: number): FakeProcess => {
+    const group = Math.floor(slot / (options.slotsPerProcess ?? 1));
+    const current = processes.get(group);
+    if (current && current.replicas.every((replica) => !replica.isEnded)) return current;
+    const fresh = { replicas: [] };
+    processes.set(group, fresh);
+    return fresh;
+  };
 
   const checkLease = (replica: FakeReplica, request: EpisodeRequest): void => {
     if (replica.isEnded) violations.push(`episode ${request.episode.ordinal} leased on an ended replica`);
@@ -129,7 +159,9 @@ export function createFakeReplicas(options: FakeReplicaOptions): FakeReplicas {
       if (fault instanceof Error) throw fault;
       if (replicas.some((other) => other.slot === slot && !other.isGone))
         violations.push(`slot ${slot} was started before its predecessor was gone`);
-      const replica = new FakeReplica(slot, clock, options.killMs ?? 5);
+      const replica = new FakeReplica(slot, processFor(slot), clock, options.killMs ?? 5);
+      const { waitedForMatesMs } = options;
+      if (waitedForMatesMs) replica.waitedForMatesMs = () => waitedForMatesMs(slot);
       replicas.push(replica);
       return replica;
     },

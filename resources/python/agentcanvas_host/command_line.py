@@ -114,7 +114,11 @@ def _watch(process_guard: Any, lifeline: int, connection: Any) -> Any:
     def heartbeat() -> None:
         connection.note("heartbeat", {"rss": process_guard.resident_bytes()})
 
-    watcher = process_guard.Watcher(lifeline, heartbeat, connection.pump)
+    def read_while_busy(timeout_seconds: float) -> None:
+        connection.flush()
+        connection.pump(timeout_seconds)
+
+    watcher = process_guard.Watcher(lifeline, heartbeat, read_while_busy)
     if os.name == "nt":
         process_guard.BlockingLifeline(lifeline).start()
     watcher.start()

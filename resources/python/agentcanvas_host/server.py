@@ -6,6 +6,7 @@ exactly once, cancelled ones too.
 
 from __future__ import annotations
 
+import struct
 from typing import Any, Dict, Optional
 
 from .connection import Connection, Message
@@ -15,6 +16,9 @@ from .nodeset_service import NodesetService
 from .process_guard import Watcher
 from .shared_memory import SlotFiles
 from .slots import ServedSlots
+
+
+_TURN = struct.Struct("<Q")
 
 
 class Server:
@@ -30,6 +34,7 @@ class Server:
         self._connection = connection
         self._service: Any = service
         self._slots = slots
+        self._turn: Any = None
         self._event_loop = loop
         self._owner = owner
         self._tasks: Dict[int, Any] = {}
@@ -46,7 +51,8 @@ class Server:
             if message is None:
                 return
             self._handle(message)
-            if self._tasks or self._event_loop.has_work():
+            # The loop may have been left in the very turn in which a call came that waits.
+            while (self._tasks or self._event_loop.has_work()) and not self._stopped:
                 self._turn_loop()
 
     def _handle(self, message: Message) -> None:
@@ -75,6 +81,9 @@ class Server:
     def _serve_slot(self, slots: ServedSlots, message: Message) -> Any:
         if message["m"] == "shutdown":
             return slots.shutdown()
+        turn = self._turn
+        if turn is not None:
+            turn[0:8] = _TURN.pack(message["id"])
         service = self._service = slots.select(message.get("s", 0))
         return service.serve(message["m"], message.get("p") or {}, message["id"])
 
@@ -121,8 +130,17 @@ class Server:
             slots = SlotFiles.create(self._owner)
             if slots is not None:
                 self._connection.use_slots(slots)
+                if self._slots is not None:
+                    self._show_turns(slots)
                 return {**result, "features": ["shm"], "shm_dir": slots.folder}
         return result
+
+    def _show_turns(self, slots: SlotFiles) -> None:
+        try:
+            self._turn = slots.open_turn()
+        except OSError:
+            return
+        self._connection.gathers = True
 
     # Calls that wait
 
@@ -159,12 +177,15 @@ class Server:
         """Runs the event loop until nothing waits any more, serving further calls meanwhile."""
         loop = self._event_loop.get()
         connection = self._connection
+        connection.flush()
+        gathers, connection.gathers = connection.gathers, False
         loop.add_reader(connection.sock.fileno(), self._read_in_loop)
         connection.on_queued = lambda: loop.call_soon_threadsafe(self._serve_queued)
         loop.call_soon(self._serve_queued)
         try:
             loop.run_forever()
         finally:
+            connection.gathers = gathers
             connection.on_queued = None
             loop.remove_reader(connection.sock.fileno())
 

@@ -16,6 +16,7 @@ from typing import Any, List, Optional
 SLOT_COUNT = 4
 MEMORY_FOLDER = "/dev/shm"
 GROWTH_BYTES = 1 << 20
+TURN_BYTES = 8
 
 
 class SlotFiles:
@@ -42,6 +43,14 @@ class SlotFiles:
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
             return None
+
+    def open_turn(self) -> mmap.mmap:
+        """Eight bytes in which the number of the running call stands; the engine reads them when nobody answers."""
+        file = os.open(os.path.join(self.folder, "turn"), os.O_RDWR | os.O_CREAT, 0o600)
+        os.posix_fallocate(file, 0, TURN_BYTES)
+        turn = mmap.mmap(file, TURN_BYTES)
+        os.close(file)
+        return turn
 
     def write(self, data: Any) -> Optional[int]:
         """Puts flat bytes into a free slot; None when every slot is in use or memory is short."""
