@@ -3,10 +3,13 @@ import { ArrowUpToLine, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Comparison } from '#contract/compare.ts';
 import { formatAddress, home } from '../../store/address.ts';
+import { isActive } from '../../store/run-session.ts';
+import { useStudio, useStudioState } from '../../store/use-studio.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Status } from '../../ui/status.tsx';
 import { Tip } from '../../ui/tip.tsx';
 import { ChooseRun } from '../../ui/choose-run.tsx';
+import { useLoad } from '../../ui/use-request.ts';
 import { letterOf, type ComparedRun } from './pair.ts';
 
 const mostRuns = 20;
@@ -76,10 +79,19 @@ export function ChosenRuns({ runIds, comparison, onChange }: ChosenRunsProps) {
 }
 
 function RunWords({ runId, run }: { readonly runId: string; readonly run: ComparedRun | undefined }) {
+  const progress = useStudioState((state) => (state.progress?.runId === runId ? state.progress : null));
+  const known = useStudioState((state) => state.items[runId]);
+  const { client } = useStudio();
+  // One run alone is not compared yet, so nobody told its name.
+  const alone = useLoad(run ? null : `name of ${runId}`, (signal) =>
+    client.request('runs.get', { runId }, signal),
+  );
+  const status = known?.status ?? run?.status;
+  const counts = (isActive(status ?? null) ? progress?.counts : null) ?? run?.counts;
   return (
     <span className="row grow">
       <a className="clip" href={formatAddress({ ...home, page: 'history', run: runId })} title={runId}>
-        {run?.name ?? runId}
+        {run?.name ?? alone.value?.record.name ?? runId}
       </a>
       {run ? (
         <>
@@ -87,10 +99,10 @@ function RunWords({ runId, run }: { readonly runId: string; readonly run: Compar
             {[run.envName, run.split, run.importedFrom ? 'imported' : ''].filter(Boolean).join(' · ')}
           </span>
           <span className="small">
-            <Status status={run.status} />
+            <Status status={status ?? run.status} />
           </span>
           <span className="small figures muted">
-            {formatCount(run.counts.planned - run.counts.notRun)} / {formatCount(run.counts.planned)}
+            {counts ? `${formatCount(counts.planned - counts.notRun)} / ${formatCount(counts.planned)}` : ''}
           </span>
         </>
       ) : null}

@@ -1,5 +1,6 @@
 // Compare: two or more runs, the first one the baseline. What was chosen, whether it may be compared, and the views.
 import { Tabs } from '@base-ui/react/tabs';
+import { useEffect, useRef } from 'react';
 import type { Comparison } from '#contract/compare.ts';
 import { formatAddress, home } from '../../store/address.ts';
 import { useAddress, useStudio } from '../../store/use-studio.tsx';
@@ -13,9 +14,11 @@ import { FlipsView } from './flips-view.tsx';
 import { GraphsView } from './graphs-view.tsx';
 import { GroupsView } from './groups-view.tsx';
 import { MetricsView } from './metrics-view.tsx';
+import { ParallelCheckForm } from './parallel-check-form.tsx';
 import { ParallelView } from './parallel-view.tsx';
 import { ProvenanceView } from './provenance-view.tsx';
 import type { PairView } from './pair.ts';
+import { useStanding } from './use-standing.ts';
 
 const views = [
   { name: 'metrics', label: 'Metrics' },
@@ -33,6 +36,13 @@ export function ComparePage() {
   const loaded = useLoad(isReady ? `${runs.join(',')} ${common}` : null, (signal) =>
     client.request('runs.compare', { runIds: [...runs], commonOnly: common }, signal),
   );
+  const { reload } = loaded;
+  const standing = useStanding(runs);
+  const seen = useRef(standing);
+  useEffect(() => {
+    if (seen.current !== standing) reload();
+    seen.current = standing;
+  }, [standing, reload]);
   const { menu, trouble } = useComparisonExport(runs, common);
   const comparison = loaded.value;
   return (
@@ -51,6 +61,11 @@ export function ComparePage() {
       {trouble}
       {!isReady ? (
         <div className="page-body">
+          {runs[0] === undefined ? null : (
+            <div className="compare-scroll">
+              <ParallelCheckForm runId={runs[0]} />
+            </div>
+          )}
           <EmptyState
             title={runs.length === 0 ? 'Choose two or more runs' : 'Choose a run to compare with'}
             actions={

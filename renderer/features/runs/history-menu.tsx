@@ -68,6 +68,10 @@ export function HistoryMenu({ target, action, onEdit, onDelete, onClose }: Histo
                     ? [{ label: `Resume the ${formatCount(missing)} missing`, run: () => actions.resume() }]
                     : []),
                   { label: 'Duplicate as new', run: actions.duplicate },
+                  {
+                    label: 'Check its number with more workers',
+                    run: () => navigation.go({ page: 'compare', runs: [item.runId], tab: 'parallel' }),
+                  },
                   { label: 'Rename, tags and note', run: () => onEdit(item) },
                 ],
                 [
