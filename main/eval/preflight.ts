@@ -43,6 +43,7 @@ export async function preflight(
   const names = requiredNodesets(graph.definition);
   checks.push(nodesetCheck(names, ports.registry));
   checks.push(...(await placeChecks(ports.registry, names, config)));
+  checks.push(...processChecks(ports.registry, names, config));
   const episodes = checks.every(({ ok, warning }) => ok || warning)
     ? await episodesOf(ports, { config, graph, names, signal }, checks)
     : null;
@@ -135,6 +136,28 @@ async function placeChecks(
       : failed('spawner', `${nodeset}: ${output}`, fix)),
     warning,
   }));
+}
+
+/** Nothing where every environment has a process of its own. */
+function processChecks(
+  registry: NodesetRegistry,
+  names: readonly string[],
+  { envsPerProcess, workerCount }: EvalConfig,
+): Check[] {
+  if (envsPerProcess === 1 || workerCount === 1) return [];
+  const manifests = names.flatMap((name) => registry.manifest(name) ?? []);
+  const sharing = manifests.filter(
+    ({ language, parallelism, sharesProcess }) =>
+      language === 'python' && parallelism === 'replicated' && sharesProcess !== false,
+  );
+  if (sharing.length === 0)
+    return [passed('processes', 'No nodeset of this graph can share a process: each worker has its own')];
+  return sharing.map(({ name, sharesProcess }) => {
+    const message = `${name}: up to ${envsPerProcess} environments share a process, and repeat their episodes when it ends`;
+    if (sharesProcess) return passed('processes', message);
+    const fix = `It does not say that they may. Compare a few episodes with one to a process first, then set shares_process = True in its class.`;
+    return { ...failed('processes', message, fix), warning: true };
+  });
 }
 
 async function diskCheck({ freeBytes, pauseBelowBytes }: PreflightPorts): Promise<Check> {

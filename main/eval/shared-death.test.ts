@@ -6,7 +6,7 @@ import type { Behaviour } from './testing/fake-replicas.ts';
 import { bench, type Bench, type BenchOptions } from './testing/pool-bench.ts';
 
 const shared = { workerCount: 4, episodeCount: 20 } as const;
-const behaves = (ordinal: number, kind: Behaviour['kind']): BenchOptions['fake'] => ({
+const behaves = (ordinal: number, kind: Behaviour['kind']): NonNullable<BenchOptions['fake']> => ({
   slotsPerProcess: 4,
   behaviour: ({ episode }) => ({ kind: episode.ordinal === ordinal ? kind : 'complete' }),
 });

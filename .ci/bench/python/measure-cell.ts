@@ -13,9 +13,12 @@ const names = {
   sync: 'SyncVectorEnv',
   async: 'AsyncVectorEnv',
   fastApi: 'FastAPI, JSON, base64',
-  studio: 'AgentCanvas, graph of five nodes',
+  studio: 'AgentCanvas, a process each',
+  packed: 'AgentCanvas, two processes',
   ping: 'control: bare ping',
 };
+/** Environments are shared out over so many processes, where that is fewer than one each. */
+const packedProcesses = Number(process.env['BENCH_PACKED_PROCESSES'] ?? 2);
 const firstSeed = 1000;
 /** Rounds kept beyond it are for trying out: no verdict. */
 const mostForeignShare = 0.15;
@@ -43,7 +46,10 @@ export async function measureCell(place: Place): Promise<object> {
   await peers.add(startVector(names.sync, 'sync', cell));
   await peers.add(startVector(names.async, 'async', cell));
   if (place.hasFastApi) await peers.add(startFastApi(cell));
-  await peers.add(startStudio(layer.registry, cell));
+  await peers.add(startStudio(layer.registry, cell, { name: names.studio, envsPerProcess: 1 }));
+  const envsPerProcess = Math.ceil(count / packedProcesses);
+  if (envsPerProcess > 1)
+    await peers.add(startStudio(layer.registry, cell, { name: names.packed, envsPerProcess }));
   await checkAgreement(peers.list, environment);
   const measured = await takeTurns([pingContender(ping), ...peers.list], place);
   return reportCell(place, measured);

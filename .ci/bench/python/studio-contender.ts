@@ -1,6 +1,7 @@
-// This product as a contender: the shipped `gymnasium` nodeset, one process per environment, each driven by a graph of
-// five nodes a step with its policy inside the engine.
+// This product as a contender: the shipped `gymnasium` nodeset, one process per environment or several in one, each
+// environment driven by a graph of five nodes a step with its policy inside the engine.
 import { createHash } from 'node:crypto';
+import os from 'node:os';
 import { graphDefinition, type GraphDefinition } from '../../../main/contract/graph.ts';
 import { compileGraph, type CompiledGraph } from '../../../main/graph/compile.ts';
 import type { RunListener } from '../../../main/graph/listener.ts';
@@ -14,11 +15,19 @@ import type { Cell, Checked, Peer } from './peers.ts';
 const chunkMs = 40;
 let executions = 0;
 
-export async function startStudio(registry: NodesetRegistry, cell: Cell): Promise<Peer> {
+export async function startStudio(
+  registry: NodesetRegistry,
+  cell: Cell,
+  { name, envsPerProcess }: { readonly name: string; readonly envsPerProcess: number },
+): Promise<Peer> {
   const { environment, count, actionsFile } = cell;
   const session = await registry.ensureNodesetsForGraph(['gymnasium', 'bench_actions'], {
     replicaCount: count,
+    envsPerProcess,
   });
+  const pids = [...new Set(session.initial.flatMap((set) => set.pids))];
+  // The app's children are nicer than others; here all contenders are equal to whatever else runs.
+  for (const pid of pids) os.setPriority(pid, os.getPriority());
   const drivers: Driver[] = [];
   for (const [slot, set] of session.initial.entries()) {
     await set.panel('gymnasium').changeField('env_id', `endless_environments:${environment.id}`);
@@ -27,8 +36,8 @@ export async function startStudio(registry: NodesetRegistry, cell: Cell): Promis
     drivers.push(driver);
   }
   return {
-    name: 'AgentCanvas, graph of five nodes',
-    pids: () => session.initial.flatMap((set) => set.pids),
+    name,
+    pids: () => pids,
     work: async (windowMs) => {
       const untilMs = performance.now() + windowMs;
       const done = await Promise.all(drivers.map((driver) => driver.workUntil(untilMs)));

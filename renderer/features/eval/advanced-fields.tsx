@@ -85,6 +85,12 @@ export function AdvancedFields({ hasBatching, ...form }: FormProps & { readonly 
           />
         )}
       </Field>
+      <NumberField
+        name="envsPerProcess"
+        label="Environments per process"
+        unit="Python only; more is faster, but when one dies or hangs the others in it begin their episodes again"
+        {...form}
+      />
       {hasBatching ? (
         <>
           <NumberField name="flushTimeoutMs" label="Flush timeout" unit="ms, for rendezvous" {...form} />

@@ -20,6 +20,7 @@ export interface Draft {
   readonly seed: string;
   /** Empty = the suggestion. */
   readonly workerCount: string;
+  readonly envsPerProcess: string;
   readonly stepBudget: string;
   readonly perStepBudgetSec: string;
   readonly recording: RecordingMode;
@@ -48,6 +49,7 @@ export type NumberFieldName =
   | 'repeats'
   | 'seed'
   | 'workerCount'
+  | 'envsPerProcess'
   | 'stepBudget'
   | 'perStepBudgetSec'
   | 'flushTimeoutMs'
@@ -68,6 +70,7 @@ export const emptyDraft: Draft = {
   repeats: '1',
   seed: '0',
   workerCount: '',
+  envsPerProcess: '1',
   stepBudget: '',
   perStepBudgetSec: '',
   recording: 'failures',
@@ -124,6 +127,7 @@ export function configOfDraft(graph: string, draft: Draft, suggestedWorkers: num
     repeats: number('repeats'),
     seed: number('seed'),
     workerCount: number('workerCount') ?? suggestedWorkers,
+    envsPerProcess: number('envsPerProcess'),
     stepBudget: number('stepBudget'),
     perStepBudgetSec: number('perStepBudgetSec'),
     retry: withoutUndefined({ attempts: number('attempts'), on: draft.retryOn }),
@@ -217,6 +221,7 @@ export function draftOfConfig(config: EvalConfigInput): Draft {
     repeats: text(full.repeats),
     seed: text(full.seed),
     workerCount: text(full.workerCount),
+    envsPerProcess: text(full.envsPerProcess),
     stepBudget: text(full.stepBudget),
     perStepBudgetSec: text(full.perStepBudgetSec),
     recording: sample === undefined ? (full.recording as RecordingMode) : 'sample',

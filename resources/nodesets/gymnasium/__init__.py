@@ -220,6 +220,7 @@ class GymnasiumNodeSet(BaseNodeSet):
     description = "Any registered Gymnasium environment, by id and keyword arguments"
     server_python = os.environ.get("GYMNASIUM_PYTHON")
     parallelism = "replicated"
+    shares_process = True
     env_panel = GymnasiumPanel
     default_per_step_budget_sec = 10.0
     server_env = {"OMP_NUM_THREADS": "1"}

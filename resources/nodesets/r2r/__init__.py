@@ -283,6 +283,7 @@ class R2RNodeSet(BaseNodeSet):
     name = "r2r"
     description = "Room-to-Room navigation on Matterport graphs, with your own data folder"
     parallelism = "replicated"
+    shares_process = True
     env_panel = R2RPanel
     default_per_step_budget_sec = 5.0
     expected_ram_mb = 150
