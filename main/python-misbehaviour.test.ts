@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Pyt
     await rm(root, { recursive: true, force: true });
   });
 
-  it.each(['prints_much', 'invalid_utf8', 'prints_from_c', 'forks'])(
+  it.each(['prints_a_gigabyte', 'invalid_utf8', 'prints_from_c', 'forks'])(
     '%s harms nothing: both episodes complete, its output is in the log, nothing is left running',
     async (split) => {
       const { status, attempts, log, mostAlive } = await evaluate(split);

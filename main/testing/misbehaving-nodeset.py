@@ -1,4 +1,4 @@
-"""An environment whose split says what goes wrong in the second step of its episode 1; the others are well-behaved."""
+"""An environment whose split says what goes wrong in episode 1, most of it in the second step; the others are well-behaved."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ from app.components import BaseCanvasNode, BaseNodeSet, PortDef
 from app.components.env_panel import BaseEnvPanel, EnvPanelAction, EnvPanelField
 
 SPLITS = [
-    "prints_much",
+    "prints_a_gigabyte",
     "invalid_utf8",
     "prints_from_c",
     "forks",
@@ -28,13 +28,17 @@ class World:
     step = 0
 
 
+def print_a_gigabyte():
+    lines = memoryview((b"x" * 999 + b"\n") * 1000)
+    for _ in range(1000):
+        left = lines
+        while left:
+            left = left[os.write(1, left) :]
+
+
 def misbehave():
     print("last words of", World.split, file=sys.stderr, flush=True)
-    if World.split == "prints_much":
-        line = b"x" * 999 + b"\n"
-        for _ in range(64):
-            os.write(1, line * 1024)
-    elif World.split == "invalid_utf8":
+    if World.split == "invalid_utf8":
         os.write(1, b"\xff\xfe broken \xc3( text\n\xf0\x9f\n")
     elif World.split == "prints_from_c":
         os.write(1, b"written to descriptor 1\n" * 1000)
@@ -107,6 +111,8 @@ class Panel(BaseEnvPanel):
 
     async def on_action(self, name, params):
         World.step = 0
+        if World.split == "prints_a_gigabyte" and World.index == 1:
+            print_a_gigabyte()
         if World.split == "raises_in_reset" and World.index == 1:
             print("last words of", World.split, file=sys.stderr, flush=True)
             raise RuntimeError("the scene cannot be loaded")
@@ -121,7 +127,7 @@ class MisbehavingNodeSet(BaseNodeSet):
     parallelism = "replicated"
     env_panel = Panel
     server_env = {"AC_TEST_MARK": "@MARK@"}
-    deadlines_sec = {"step": 5, "reset": 20}
+    deadlines_sec = {"step": 5, "reset": 60}
 
     def get_tools(self):
         return [Start(), Step(), Score()]
