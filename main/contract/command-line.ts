@@ -20,6 +20,8 @@ export interface EvalFlag {
   readonly placeholder?: string;
   readonly repeatable: boolean;
   readonly description: string;
+  /** As it would be typed; absent where leaving the flag out says nothing more. */
+  readonly defaultText?: string;
 }
 
 /** Short names where the field's own would read badly; all others are the field's name in kebab-case. */
@@ -35,6 +37,15 @@ const shortNames: Readonly<Record<string, string>> = {
   'chat.profile': 'model',
   'chat.replies': 'replies',
   'chat.repliesFrom': 'replies-from',
+};
+
+const placeholders: Readonly<Record<string, string>> = {
+  record: 'failures|none|all|sample:N',
+  'retry-on': 'died,timeout,error',
+  tag: 'TAG',
+  model: 'NAME',
+  'env-nodeset': 'NAME',
+  'replies-from': 'RUN|DIR',
 };
 
 const groups: Readonly<Record<string, z.ZodObject>> = {
@@ -71,6 +82,7 @@ const episodeFlags: readonly EvalFlag[] = [
     placeholder: 'all|N',
     repeatable: false,
     description: 'All episodes of the split, or the first N',
+    defaultText: 'all',
   },
   {
     name: 'range',
@@ -85,7 +97,13 @@ const episodeFlags: readonly EvalFlag[] = [
     repeatable: false,
     description: 'N episodes drawn without replacement',
   },
-  { name: 'sample-seed', placeholder: 'S', repeatable: false, description: 'Seed of the draw' },
+  {
+    name: 'sample-seed',
+    placeholder: 'S',
+    repeatable: false,
+    description: 'Seed of the draw',
+    defaultText: '0',
+  },
 ];
 
 /** `--split S` is `--select split=S`. */
@@ -93,7 +111,7 @@ const splitFlag: EvalFlag = {
   name: 'split',
   placeholder: 'S',
   repeatable: false,
-  description: 'The split to evaluate on',
+  description: 'The split to evaluate on; default: the environment’s own',
 };
 
 export const evalFlags: readonly EvalFlag[] = [
@@ -103,9 +121,22 @@ export const evalFlags: readonly EvalFlag[] = [
     name: leaf.name,
     repeatable: leaf.schema instanceof z.ZodArray || leaf.schema instanceof z.ZodRecord,
     description: leaf.description,
-    ...(leaf.schema instanceof z.ZodBoolean ? {} : { placeholder: placeholderOf(leaf.schema) }),
+    ...(leaf.schema instanceof z.ZodBoolean
+      ? {}
+      : { placeholder: placeholders[leaf.name] ?? placeholderOf(leaf.schema) }),
+    ...defaultOf(leaf),
   })),
 ];
+
+function defaultOf(leaf: Leaf): { readonly defaultText?: string } {
+  const value = read(evalConfig.parse({ graph: 'any' }), leaf.path);
+  const text = Array.isArray(value)
+    ? value.join(',')
+    : ['string', 'number'].includes(typeof value)
+      ? String(value)
+      : '';
+  return text === '' ? {} : { defaultText: text };
+}
 
 /** The configuration the flags describe, not yet validated. Throws an Error whose message names the flag. */
 export function configFromFlags(graph: string, flags: FlagValues): EvalConfigInput {
@@ -247,7 +278,8 @@ function count(name: string, text: string): number {
   return Number(text);
 }
 
-function flagName(field: string): string {
+/** Of a field of the configuration, or of a member as in `chat.profile`. */
+export function flagName(field: string): string {
   return (
     shortNames[field] ?? field.replace('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   );

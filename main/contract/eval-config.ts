@@ -19,14 +19,24 @@ export const recordingPolicy = z.union([
 ]);
 
 export const retryPolicy = z.strictObject({
-  attempts: z.number().int().min(1).max(10).default(2),
-  on: z.array(z.enum(['died', 'timeout', 'error'])).default(['died', 'timeout']),
+  attempts: z.number().int().min(1).max(10).default(2).describe('Attempts per episode'),
+  on: z
+    .array(z.enum(['died', 'timeout', 'error']))
+    .default(['died', 'timeout'])
+    .describe('Outcomes after which an episode is tried again'),
 });
 
 export const batchingConfig = z.strictObject({
-  flushPolicy: z.enum(['greedy', 'rendezvous']).default('greedy'),
-  flushTimeoutMs: z.number().positive().default(50),
-  maxBatch: z.number().int().positive().optional(),
+  flushPolicy: z
+    .enum(['greedy', 'rendezvous'])
+    .default('greedy')
+    .describe('When batched nodes run: with what has gathered, or when every worker waits'),
+  flushTimeoutMs: z
+    .number()
+    .positive()
+    .default(50)
+    .describe('Milliseconds a rendezvous waits for the other workers'),
+  maxBatch: z.number().int().positive().optional().describe('Largest batch; default: the node’s own'),
 });
 export type BatchingConfig = z.infer<typeof batchingConfig>;
 
@@ -71,7 +81,9 @@ export const evalConfig = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe('Wall-clock seconds per step; the episode limit is steps x this'),
+    .describe(
+      'Wall-clock seconds per step; the episode limit is steps x this; default: the environment’s own',
+    ),
   retry: retryPolicy
     .default({ attempts: 2, on: ['died', 'timeout'] })
     .describe('Attempts per episode and for which outcomes'),

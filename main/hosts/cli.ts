@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { isMainThread } from 'node:worker_threads';
 import { appVersion } from '../version.ts';
 import { addCatalogCommands } from './cli/catalog-commands.ts';
+import { collect } from './cli/collect.ts';
 import { addCompareCommand } from './cli/compare-command.ts';
 import type { CommandContext } from './cli/context.ts';
 import { addEvalCommands } from './cli/eval-command.ts';
@@ -16,10 +17,32 @@ import { addReplayCommand } from './cli/replay-command.ts';
 import { addRunCommands } from './cli/run-commands.ts';
 import { addServeCommand } from './cli/serve-command.ts';
 
-const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
+const closingHelp = `
+Examples:
+  agentcanvas graphs list
+  agentcanvas eval minivln_expert --split val_unseen --episodes 100 --workers 2
+  agentcanvas runs list
+  agentcanvas compare RUN_A RUN_B
+
+A first Ctrl-C lets the episodes in flight end, a second cancels, a third kills.
+Exit codes: 0 every episode has a verdict, 1 some have none, 2 usage or invalid
+input, 3 paused or interrupted (resume goes on), 70 internal, 130 cancelled.`;
 
 export async function main(argv: readonly string[], streams: OutputStreams): Promise<number> {
   const context: CommandContext = { streams, exitCode: exitCodes.ok };
+  const program = createProgram(context);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.invalid;
+  }
+  return exitCodeAfterInterrupts(context.exitCode);
+}
+
+/** Every command with its help; what one returns stands in the context. */
+export function createProgram(context: CommandContext): Command {
+  const { streams } = context;
   const program = new Command('agentcanvas')
     .description('Evaluate agents over whole benchmark splits.')
     .version(appVersion)
@@ -34,6 +57,7 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
       collect,
     )
     .option('--json', 'one JSON object per line on standard output')
+    .addHelpText('after', closingHelp)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
@@ -48,13 +72,7 @@ export async function main(argv: readonly string[], streams: OutputStreams): Pro
   addKeyCommands(program, context);
   addServeCommand(program, context);
   allowGlobalOptionsAnywhere(program);
-  try {
-    await program.parseAsync(argv, { from: 'user' });
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.invalid;
-  }
-  return exitCodeAfterInterrupts(context.exitCode);
+  return program;
 }
 
 /** `eval GRAPH --json` reads as well as `--json eval GRAPH`: each command takes the global options and hands them up. */

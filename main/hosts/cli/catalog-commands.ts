@@ -38,19 +38,23 @@ export function graphReference(text: string): string {
 
 function addGraphCommands(program: Command, context: CommandContext, options: () => GlobalOptions): void {
   const graphs = program.command('graphs').description('Graphs of the workspace and the library');
-  graphs.command('list').action(() =>
-    runCommand(context, { ...options(), readOnly: true }, async (client, output) => {
-      const { graphs: items } = await client.request('graphs.list', {});
-      for (const item of items) output.emit(item);
-      for (const line of table([
-        ['graph', 'from', 'nodesets', 'description'],
-        ...items.map((item) => [item.name, item.origin, item.nodesets.join(' '), item.description]),
-      ]))
-        output.print(line);
-    }),
-  );
+  graphs
+    .command('list')
+    .description('Every graph, with the nodesets it needs')
+    .action(() =>
+      runCommand(context, { ...options(), readOnly: true }, async (client, output) => {
+        const { graphs: items } = await client.request('graphs.list', {});
+        for (const item of items) output.emit(item);
+        for (const line of table([
+          ['graph', 'from', 'nodesets', 'description'],
+          ...items.map((item) => [item.name, item.origin, item.nodesets.join(' '), item.description]),
+        ]))
+          output.print(line);
+      }),
+    );
   graphs
     .command('validate')
+    .description('Check a graph without running it; exit code 2 when it has errors')
     .argument('<graph>', 'name or path')
     .action((graph: string) =>
       runCommand(context, { ...options(), readOnly: true }, async (client, output) => {

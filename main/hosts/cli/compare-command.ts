@@ -9,6 +9,7 @@ import {
 } from '../../contract/compare.ts';
 import { StudioError } from '../../base/errors.ts';
 import type { Client } from './client.ts';
+import { collect } from './collect.ts';
 import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { number } from './format.ts';
@@ -27,12 +28,8 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
   program
     .command('compare')
     .description('Compare runs over the same episodes; the first one is the baseline')
-    .argument('<run...>')
-    .option(
-      '--metric <name>',
-      'only this metric; may be given several times',
-      (value: string, previous: readonly string[] = []) => [...previous, value],
-    )
+    .argument('<run...>', 'run ids, baseline first')
+    .option('--metric <name>', 'only this metric; may be given several times', collect)
     .option('--common', 'compare the episodes in common although the runs differ otherwise')
     .option('--flips <n>', 'also list this many episodes that came out differently')
     .option(`--group-by <${comparisonGroup.options.join('|')}>`, 'also say where the difference comes from')

@@ -1,6 +1,12 @@
 // `agentcanvas eval` and `resume`. The flags of eval are those of the configuration's schema.
 import { Option, type Command } from 'commander';
-import { configFromFlags, evalFlags, type EvalFlag, type FlagValues } from '../../contract/command-line.ts';
+import {
+  configFromFlags,
+  evalFlags,
+  flagName,
+  type EvalFlag,
+  type FlagValues,
+} from '../../contract/command-line.ts';
 import { evalConfig, type EvalConfig } from '../../contract/eval-config.ts';
 import { StudioError } from '../../base/errors.ts';
 import { graphReference } from './catalog-commands.ts';
@@ -105,12 +111,7 @@ export function parseConfig(graph: string, flags: FlagValues): EvalConfig {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = String(issue?.path.join('.') ?? '');
-  const flag =
-    field === 'workerCount'
-      ? 'workers'
-      : field === 'perStepBudgetSec'
-        ? 'per-step-budget'
-        : field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const flag = flagName(field.replace(/\.\d+$/, ''));
   throw new StudioError(
     'invalid_input',
     `--${flag}: ${issue?.message ?? 'is not valid'}. See: agentcanvas eval --help`,
@@ -120,7 +121,11 @@ export function parseConfig(graph: string, flags: FlagValues): EvalConfig {
 function optionOf(flag: EvalFlag): Option {
   const option = new Option(
     `--${flag.name}${flag.placeholder ? ` <${flag.placeholder}>` : ''}`,
-    flag.description,
+    [
+      flag.description,
+      flag.repeatable ? '; may be given several times' : '',
+      flag.defaultText === undefined ? '' : ` (default: ${flag.defaultText})`,
+    ].join(''),
   );
   return flag.repeatable
     ? option.argParser((value: string, previous: string[] | undefined) => [...(previous ?? []), value])

@@ -48,12 +48,12 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
   keys
     .command('remove')
     .description('Forget a kept key; variables of the environment stay as they are')
-    .argument('<provider>')
+    .argument('<provider>', 'as `keys list` names it')
     .action((provider: string) => run((client, output) => removeKey(client, output, provider)));
   keys
     .command('test')
     .description('Ask a model for one word; exit code 1 when it does not answer')
-    .argument('<provider>')
+    .argument('<provider>', 'as `keys list` names it')
     .option('--model <name>', 'default: the first model set up for the provider')
     .action((provider: string, { model }: { readonly model?: string }) =>
       run((client, output) => testKey(client, { output, provider, model })),

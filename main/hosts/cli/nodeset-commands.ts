@@ -17,30 +17,33 @@ export function addNodesetCommands(program: Command, context: CommandContext, op
 }
 
 function addListing(nodesets: Command, context: CommandContext, options: Options): void {
-  nodesets.command('list').action(() =>
-    runCommand(context, options(), async (client, output) => {
-      const { nodesets: items } = await client.request('nodesets.list', {});
-      for (const item of items) output.emit(item);
-      const rows = items.map((item) => [
-        item.name,
-        item.origin,
-        item.language,
-        item.parallelism,
-        item.state,
-        String(item.nodeTypes.length),
-        item.error ?? item.description,
-      ]);
-      for (const line of table([
-        ['nodeset', 'from', 'language', 'parallelism', 'state', 'nodes', 'description or error'],
-        ...rows,
-      ]))
-        output.print(line);
-    }),
-  );
+  nodesets
+    .command('list')
+    .description('Every nodeset, its state and why it failed')
+    .action(() =>
+      runCommand(context, options(), async (client, output) => {
+        const { nodesets: items } = await client.request('nodesets.list', {});
+        for (const item of items) output.emit(item);
+        const rows = items.map((item) => [
+          item.name,
+          item.origin,
+          item.language,
+          item.parallelism,
+          item.state,
+          String(item.nodeTypes.length),
+          item.error ?? item.description,
+        ]);
+        for (const line of table([
+          ['nodeset', 'from', 'language', 'parallelism', 'state', 'nodes', 'description or error'],
+          ...rows,
+        ]))
+          output.print(line);
+      }),
+    );
   nodesets
     .command('show')
     .description('Where a nodeset comes from, its interpreter and environment, why it failed')
-    .argument('<name>')
+    .argument('<name>', 'as `nodesets list` names it')
     .action((name: string) =>
       runCommand(context, options(), async (client, output) => {
         const { nodesets: items } = await client.request('nodesets.list', {});
@@ -74,7 +77,7 @@ function addLoad(nodesets: Command, context: CommandContext, options: Options): 
   nodesets
     .command('load')
     .description('Start a nodeset once and show whether it comes up')
-    .argument('<name>')
+    .argument('<name>', 'as `nodesets list` names it')
     .action((name: string) =>
       runCommand(context, options(), async (client, output) => {
         const stop = noteChanges(client, output, name);
@@ -93,14 +96,14 @@ function addInterpreterCommands(nodesets: Command, context: CommandContext, opti
   nodesets
     .command('build-env')
     .description('Build the Python environment a nodeset asks for (uv where installed, else venv and pip)')
-    .argument('<name>')
+    .argument('<name>', 'as `nodesets list` names it')
     .action((name: string) =>
       runCommand(context, options(), async (client, output) => buildEnvironment(client, output, name)),
     );
   nodesets
     .command('set-interpreter')
     .description('Use this interpreter for one nodeset, whatever it names itself; without one, what it names')
-    .argument('<name>')
+    .argument('<name>', 'as `nodesets list` names it')
     .argument('[interpreter]', 'a path, a name on PATH, conda:NAME, venv:PATH or uv:PACKAGES', '')
     .action((name: string, interpreter: string) =>
       runCommand(context, options(), async (client, output) => {
@@ -136,9 +139,9 @@ function addAttachments(nodesets: Command, context: CommandContext, options: Opt
     .command('attach')
     .description('Use a nodeset server at a URL that this app does not own')
     .argument('<url>', 'for example http://127.0.0.1:9200')
-    .option('--token-env <name>', 'environment variable that holds the bearer token', '')
+    .option('--token-env <name>', 'environment variable that holds the bearer token')
     .option('--name <name>', 'name of the nodeset here; default: the server’s own')
-    .action((url: string, { tokenEnv, name }: { readonly tokenEnv: string; readonly name?: string }) =>
+    .action((url: string, { tokenEnv = '', name }: { readonly tokenEnv?: string; readonly name?: string }) =>
       runCommand(context, options(), async (client, output) => {
         const summary = await client.request('nodesets.attach', {
           url,
@@ -153,7 +156,7 @@ function addAttachments(nodesets: Command, context: CommandContext, options: Opt
   nodesets
     .command('detach')
     .description('Forget a server; it goes on running')
-    .argument('<name>')
+    .argument('<name>', 'as `nodesets list` names it')
     .action((name: string) =>
       runCommand(context, options(), async (client, output) => {
         await client.request('nodesets.detach', { name });

@@ -16,17 +16,22 @@ export function addParallelCheckCommand(program: Command, context: CommandContex
     .description('Run the same episodes with several numbers of workers and list every difference')
     .argument('<graph>', 'name of a graph, or a path')
     .option('--counts <list>', 'numbers of workers; default: 1 and --workers, or 1 and 4')
-    .option('--check-episodes <n>', 'how many episodes', '20');
+    .option('--check-episodes <n>', 'how many of the episodes the flags choose', '20');
   addEvalFlags(command);
   command.action(async (graph: string, options: Record<string, unknown>) =>
     runCommand(context, program.opts<GlobalOptions>(), async (client, output) => {
       const config = configOf(graph, options);
       const workerCounts = countsOf(options['counts'], config.workerCount);
       const episodes = Number(options['checkEpisodes']);
+      if (!Number.isInteger(episodes) || episodes < 1)
+        throw new StudioError('invalid_input', '--check-episodes takes a whole number from 1.');
       const { runIds } = await client.request('runs.parallelCheck', { config, episodes, workerCounts });
       output.emit({ event: 'parallel_check.started', run_ids: runIds, worker_counts: workerCounts });
+      // All but the first wait in the queue, which this process would otherwise leave to the next owner.
+      client.studio?.releaseQueue();
       for (const [place, runId] of runIds.entries()) {
-        output.print(`${runId}  ${workerCounts[place] ?? ''} workers`);
+        const count = workerCounts[place] ?? 1;
+        output.print(`${runId}  ${count} ${count === 1 ? 'worker' : 'workers'}`);
         await untilEnded(client, runId);
       }
       const [baselineRun = '', ...others] = runIds;

@@ -17,7 +17,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   program
     .command('replay')
     .description('A recorded episode: its steps, one step in detail, or its frames as files')
-    .argument('<run>')
+    .argument('<run>', 'run id')
     .argument('[episode]', 'ordinal or episode id; without it, what was recorded')
     .option('--attempt <n>', 'an earlier attempt')
     .option('--step <n>', 'firings of this step with inputs and outputs')
@@ -135,5 +135,7 @@ function shown(value: { readonly kind: string } & Readonly<Record<string, unknow
       .replaceAll(/\s*\n\s*/g, ' ')
       .slice(0, 500);
   if ('value' in value) return String(value['value']);
+  if (value.kind === 'image')
+    return `picture of ${String(value['width'])} x ${String(value['height'])}; --export writes it as a file`;
   return JSON.stringify(value).slice(0, 200);
 }

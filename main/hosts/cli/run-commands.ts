@@ -14,12 +14,13 @@ export function addRunCommands(program: Command, context: CommandContext): void 
   const runs = program.command('runs').description('Runs of the workspace');
   const options = (): GlobalOptions => program.opts<GlobalOptions>();
   addListing(runs, context, options);
+  addChanges(runs, context, options);
   addExport(runs, context, options);
   addImport(runs, context, options);
   runs
     .command('delete')
     .description('Move runs to the trash of the workspace')
-    .argument('<run...>')
+    .argument('<run...>', 'run ids')
     .action((runIds: string[]) =>
       runCommand(context, options(), async (client, output) => {
         const { deleted } = await client.request('runs.delete', { runIds });
@@ -45,13 +46,13 @@ function addListing(runs: Command, context: CommandContext, options: () => Globa
   runs
     .command('list')
     .description('Newest first')
-    .option('--search <text>', 'in id, name, graph, environment, split, note and tags', '')
+    .option('--search <text>', 'in id, name, graph, environment, split, note and tags')
     .option('--limit <n>', 'how many', '50')
-    .action((own: { search: string; limit: string }) =>
+    .action((own: { search?: string; limit: string }) =>
       runCommand(context, { ...options(), readOnly: true }, async (client, output) => {
         const { rows, total } = await client.request('runs.list', {
-          search: own.search,
-          limit: Number(own.limit),
+          search: own.search ?? '',
+          limit: limitOf(own.limit),
         });
         for (const row of rows) output.emit(row);
         const header = ['run', 'graph', 'split', 'status', 'done', 'headline', 'time', 'workers', 'tags'];
@@ -65,7 +66,7 @@ function addListing(runs: Command, context: CommandContext, options: () => Globa
   runs
     .command('show')
     .description('Numbers of one run')
-    .argument('<run>')
+    .argument('<run>', 'run id')
     .action((runId: string) =>
       runCommand(context, { ...options(), readOnly: true }, async (client, output) => {
         const shown = await client.request('runs.get', { runId });
@@ -79,15 +80,56 @@ function addListing(runs: Command, context: CommandContext, options: () => Globa
     );
 }
 
+function addChanges(runs: Command, context: CommandContext, options: () => GlobalOptions): void {
+  runs
+    .command('stop')
+    .description('Stop a run that another window or terminal runs; it can be resumed')
+    .argument('<run>', 'run id')
+    .option('--now', 'cancel: end the episodes in flight too')
+    .action((runId: string, { now }: { readonly now?: boolean }) =>
+      runCommand(context, options(), async (client, output) => {
+        await client.request(now ? 'runs.cancel' : 'runs.stop', { runId });
+        output.emit({ event: now ? 'run.cancelling' : 'run.stopping', run_id: runId });
+        output.print(`${runId} ${now ? 'is cancelled' : 'ends when its episodes in flight have'}`);
+      }),
+    );
+  runs
+    .command('edit')
+    .description('Change name, tags or note of a run')
+    .argument('<run>', 'run id')
+    .option('--name <name>', 'another name')
+    .option('--tag <tag>', 'tags instead of those it has, joined by commas; "" for none')
+    .option('--note <text>', 'another note; "" for none')
+    .action((runId: string, own: { readonly name?: string; readonly tag?: string; readonly note?: string }) =>
+      runCommand(context, options(), async (client, output) => {
+        const { name, tag, note } = own;
+        if (name === undefined && tag === undefined && note === undefined)
+          throw new StudioError('invalid_input', 'Give --name, --tag or --note.');
+        const tags = tag
+          ?.split(',')
+          .map((each) => each.trim())
+          .filter((each) => each !== '');
+        const change = {
+          ...(name !== undefined && { name }),
+          ...(tags && { tags }),
+          ...(note !== undefined && { note }),
+        };
+        await client.request('runs.update', { runId, ...change });
+        output.emit({ event: 'run.edited', run_id: runId, ...change });
+        output.print(`${runId} is changed`);
+      }),
+    );
+}
+
 function addExport(runs: Command, context: CommandContext, options: () => GlobalOptions): void {
   runs
     .command('export')
     .description('A run as a file: its episodes, its numbers as a table or report, or all of it (zip)')
-    .argument('<run>')
+    .argument('<run>', 'run id')
     .option(`--format <${transferFormat.options.join('|')}>`, 'form of the file', 'csv')
-    .option('--filter <expression>', 'only these episodes, for example "success == 0 && steps > 400"', '')
+    .option('--filter <expression>', 'only these episodes, for example "success == 0 && steps > 400"')
     .option('--output <file>', 'write here instead of standard output')
-    .action((runId: string, own: { format: string; filter: string; output?: string }) =>
+    .action((runId: string, own: { format: string; filter?: string; output?: string }) =>
       runCommand(context, { ...options(), json: false, readOnly: true }, async (client, output) => {
         const format = transferFormat.safeParse(own.format);
         if (!format.success)
@@ -97,7 +139,7 @@ function addExport(runs: Command, context: CommandContext, options: () => Global
           );
         const text = exportFormat.safeParse(own.format);
         if (own.output === undefined && text.success) {
-          const input = { runId, format: text.data, filter: own.filter };
+          const input = { runId, format: text.data, filter: own.filter ?? '' };
           context.streams.stdout.write((await client.request('runs.export', input)).content);
           return;
         }
@@ -106,19 +148,19 @@ function addExport(runs: Command, context: CommandContext, options: () => Global
         const made = await client.request('runs.exportFile', {
           runId,
           format: format.data,
-          filter: own.filter,
+          filter: own.filter ?? '',
         });
         await copyFile(made.path, resolveStart(own.output));
         await rm(made.path, { force: true });
-        output.note(`Written to ${own.output}, ${(made.bytes / 2 ** 20).toFixed(1)} MB`);
+        output.note(`Written to ${own.output}, ${fileSize(made.bytes)}`);
       }),
     );
 }
 
 interface ImportOptions {
-  readonly name: string;
-  readonly env: string;
-  readonly split: string;
+  readonly name?: string;
+  readonly env?: string;
+  readonly split?: string;
   readonly stepBudget?: string;
 }
 
@@ -126,15 +168,15 @@ function addImport(runs: Command, context: CommandContext, options: () => Global
   runs
     .command('import')
     .description('A run bundle (zip), a run folder of AgentCanvas, or JSON of metrics by episode id')
-    .argument('<file>')
-    .option('--name <name>', 'name of the run', '')
-    .option('--env <name>', 'environment the results are of', '')
-    .option('--split <name>', 'split the results are of', '')
+    .argument('<file>', 'zip, folder or JSON')
+    .option('--name <name>', 'name of the run')
+    .option('--env <name>', 'environment the results are of')
+    .option('--split <name>', 'split the results are of')
     .option('--step-budget <n>', 'steps per episode; without it comparisons say that it is not known')
     .action((file: string, own: ImportOptions) =>
       runCommand(context, options(), async (client, output) => {
         const budget = own.stepBudget === undefined ? {} : { stepBudget: Number(own.stepBudget) };
-        const { name, env: environment, split } = own;
+        const { name = '', env: environment = '', split = '' } = own;
         const input = { path: resolveStart(file), name, environment, split, ...budget };
         const made = await client.request('runs.import', input);
         output.emit({ event: 'run.imported', run_id: made.runId, ...made });
@@ -142,6 +184,15 @@ function addImport(runs: Command, context: CommandContext, options: () => Global
         for (const warning of made.warnings) output.note(`! ${warning}`);
       }),
     );
+}
+
+const fileSize = (bytes: number): string =>
+  bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 2 ** 20).toFixed(1)} MB`;
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
+  throw new StudioError('invalid_input', `--limit takes a whole number from 1 to 1000, not "${text}".`);
 }
 
 function resolveStart(file: string): string {

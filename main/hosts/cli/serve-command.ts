@@ -4,26 +4,22 @@ import { once } from 'node:events';
 import { systemClock } from '../../base/clock.ts';
 import { StudioError } from '../../base/errors.ts';
 import { startWebHost } from '../web.ts';
+import { collect } from './collect.ts';
 import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
 
 interface ServeOptions {
   readonly port: string;
   readonly host: string;
-  readonly allowHost: readonly string[];
+  readonly allowHost?: readonly string[];
 }
 
 export function addServeCommand(program: Command, context: CommandContext): void {
   program
     .command('serve')
-    .description('Serve the interface to a browser')
+    .description('Serve the interface to a browser; the address it prints carries the key')
     .option('--port <n>', '0 takes any free one', '0')
     .option('--host <address>', 'address to bind', '127.0.0.1')
-    .option(
-      '--allow-host <name>',
-      'also answer to this host name',
-      (value: string, previous: string[]) => [...previous, value],
-      [],
-    )
+    .option('--allow-host <name>', 'also answer to this host name; may be given several times', collect)
     .action((own: ServeOptions) =>
       runCommand(context, program.opts<GlobalOptions>(), async ({ studio }, output) => {
         if (!studio)
@@ -42,7 +38,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
           rendererFolder: studio.layout.renderer,
           host: own.host,
           port,
-          allowedHosts: own.allowHost,
+          allowedHosts: own.allowHost ?? [],
         });
         output.emit({ event: 'serving', address: host.address, port: host.port });
         output.print(`AgentCanvas is at ${host.address}`);
