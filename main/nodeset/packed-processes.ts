@@ -53,12 +53,17 @@ export class PackedProcesses {
       try {
         const shared = await starting;
         if (shared.isWelcoming && !signal?.aborted) return shared.join(place.channel);
+        this.#forget(place.label, starting);
       } catch (error) {
+        this.#forget(place.label, starting);
         // Whoever started it has left; that is no reason for those who waited with it.
         if (toStudioError(error).code !== 'aborted') throw error;
       }
-      if (this.#current.get(place.label) === starting) this.#current.delete(place.label);
     }
+  }
+
+  #forget(label: string, starting: Promise<SharedHost>): void {
+    if (this.#current.get(label) === starting) this.#current.delete(label);
   }
 
   #start(label: string, launch: () => Promise<HostProcess>): Promise<SharedHost> {
