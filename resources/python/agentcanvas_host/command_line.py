@@ -38,7 +38,9 @@ def _parse(arguments: Optional[List[str]]) -> Any:
     source.add_argument("--module", help="the nodeset's dotted module name")
     parser.add_argument("--class", dest="class_name", required=True, help="name of the nodeset class")
     parser.add_argument("--instance", default="", help="name#k, for logs only")
-    parser.add_argument("--slots", type=_slot_count, default=1, help="environments this process serves, each with its own import")
+    parser.add_argument(
+        "--slots", type=_slot_count, default=1, help="environments this process serves, each with its own import"
+    )
     parser.add_argument("--http", type=int, metavar="PORT", help="serve HTTP on this port instead (0: any free one)")
     parser.add_argument("--host", default="127.0.0.1", help="address for --http")
     parser.add_argument("--token", default=os.environ.get("AGENTCANVAS_TOKEN", ""), help="bearer token for --http")

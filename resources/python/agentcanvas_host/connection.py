@@ -122,7 +122,7 @@ class Connection:
         self.open_calls.discard(call_id)
 
     def _gather(self, parts: List[Any]) -> bool:
-        """Keeps a small answer while further calls have arrived already and are quick: the engine is then woken once."""
+        """Keeps a small answer while further calls have arrived already: the engine is then woken once for several."""
         now = perf_counter()
         is_quick = now - self._last_answer < QUICK_SECONDS
         self._last_answer = now

@@ -75,9 +75,7 @@ class SlotsTest(unittest.TestCase):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write(NODESET)
-        host = HostProcess(path, "Tally", slots=3)
-        self.addCleanup(host.close)
-        return host
+        return HostProcess(path, "Tally", slots=3)
 
     def count(self, host: HostProcess, slot: int) -> dict:
         config = {"config": {}, "grants": []}
@@ -91,48 +89,48 @@ class SlotsTest(unittest.TestCase):
 
     def test_each_slot_has_its_own_module_whatever_the_order(self) -> None:
         for parts in (("tally.py",), ("workspace", "nodesets", "tally.py"), ("tally", "__init__.py")):
-            with self.subTest(parts):
-                host = self.host(*parts)
+            with self.subTest(parts), self.host(*parts) as host:
                 self.start(host, (2, 0, 1))
                 counts = [self.count(host, slot)["outputs"]["count"] for slot in (0, 0, 1, 2, 2, 2, 0)]
                 self.assertEqual(counts, [1, 2, 1, 1, 2, 3, 3])
 
     def test_names_and_logs_are_those_of_the_slot(self) -> None:
-        host = self.host("tally.py")
-        self.start(host, (0, 1, 2))
-        for slot in (0, 1, 2):
-            host.wait(host.send("panel.field", {"name": "label", "value": f"label {slot}"}, slot))
-        for slot in (2, 0, 1, 0):
-            answer = self.count(host, slot)
-            self.assertEqual(answer["outputs"]["panel"], f"label {slot}")
-            self.assertEqual(answer["log"], [["count", answer["outputs"]["count"]]])
+        with self.host("tally.py") as host:
+            self.start(host, (0, 1, 2))
+            for slot in (0, 1, 2):
+                host.wait(host.send("panel.field", {"name": "label", "value": f"label {slot}"}, slot))
+            for slot in (2, 0, 1, 0):
+                answer = self.count(host, slot)
+                self.assertEqual(answer["outputs"]["panel"], f"label {slot}")
+                self.assertEqual(answer["log"], [["count", answer["outputs"]["count"]]])
 
     def test_a_call_that_waits_is_announced_and_others_are_served_meanwhile(self) -> None:
-        host = self.host("tally.py")
-        self.start(host, (0, 1))
-        waiting = {"type": "tally__wait", "node": "w", "exec": "x", "step": 0, "seed": 0, "inputs": {}, "config": {}}
-        first = host.send("node.forward", waiting, 0)
-        self.count(host, 1)
-        self.assertNotIn(first, host.answers)
-        self.assertIn({"t": "note", "m": "waits", "p": {"id": first}}, host.notes)
-        self.assertEqual(host.wait(first)["outputs"]["count"], 0)
+        with self.host("tally.py") as host:
+            self.start(host, (0, 1))
+            waiting = {"type": "tally__wait", "node": "w", "exec": "x", "step": 0, "seed": 0, "config": {}}
+            first = host.send("node.forward", waiting, 0)
+            self.count(host, 1)
+            self.assertNotIn(first, host.answers)
+            self.assertIn({"t": "note", "m": "waits", "p": {"id": first}}, host.notes)
+            self.assertEqual(host.wait(first)["outputs"]["count"], 0)
 
     def test_a_slot_that_does_not_exist_is_refused_and_the_others_go_on(self) -> None:
-        host = self.host("tally.py")
-        self.start(host, (0,))
-        for slot in (3, -1):
-            with self.assertRaises(RemoteError) as caught:
-                host.wait(host.send("manifest", {}, slot))
-            self.assertEqual(caught.exception.code, "protocol_error")
-        self.assertEqual(self.count(host, 0)["outputs"]["count"], 1)
+        with self.host("tally.py") as host:
+            self.start(host, (0,))
+            for slot in (3, -1):
+                with self.assertRaises(RemoteError) as caught:
+                    host.wait(host.send("manifest", {}, slot))
+                self.assertEqual(caught.exception.code, "protocol_error")
+            self.assertEqual(self.count(host, 0)["outputs"]["count"], 1)
 
     def test_shutdown_ends_every_slot(self) -> None:
-        host = self.host("tally.py")
-        self.start(host, (0, 1))
-        self.count(host, 1)
-        self.assertEqual(host.wait(host.send("shutdown", {})), {})
-        self.assertEqual(host.process.wait(10), 0)
-        self.assertEqual(sorted(line for line in host.output().splitlines() if line.startswith("ended")), ["ended 0", "ended 1"])
+        with self.host("tally.py") as host:
+            self.start(host, (0, 1))
+            self.count(host, 1)
+            self.assertEqual(host.wait(host.send("shutdown", {})), {})
+            self.assertEqual(host.process.wait(10), 0)
+            ended = [line for line in host.output().splitlines() if line.startswith("ended")]
+            self.assertEqual(sorted(ended), ["ended 0", "ended 1"])
 
 
 if __name__ == "__main__":
