@@ -61,7 +61,12 @@ async function listFolder(path: string): Promise<FolderEntry[]> {
 async function stat(path: string): Promise<FileStat | undefined> {
   try {
     const found = await files.stat(path);
-    return { bytes: found.size, modifiedMs: found.mtimeMs, isFolder: found.isDirectory() };
+    return {
+      bytes: found.size,
+      modifiedMs: found.mtimeMs,
+      isFolder: found.isDirectory(),
+      isFile: found.isFile(),
+    };
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -14,6 +14,8 @@ export interface FileStat {
   readonly bytes: number;
   readonly modifiedMs: number;
   readonly isFolder: boolean;
+  /** False also of pipes, sockets and devices, which may keep a reader waiting for ever. */
+  readonly isFile: boolean;
 }
 
 export interface FolderEntry {

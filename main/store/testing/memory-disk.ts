@@ -245,8 +245,8 @@ export class MemoryDisk {
     const node = this.#find(path);
     if (!node) return undefined;
     return node.kind === 'folder'
-      ? { bytes: 0, modifiedMs: 0, isFolder: true }
-      : { bytes: node.length, modifiedMs: node.modifiedMs, isFolder: false };
+      ? { bytes: 0, modifiedMs: 0, isFolder: true, isFile: false }
+      : { bytes: node.length, modifiedMs: node.modifiedMs, isFolder: false, isFile: true };
   }
 
   #syncFolder(path: string): void {
