@@ -161,6 +161,40 @@ describe('shared processes', () => {
     expect(packed(await waiting).channel).toBe(1);
   });
 
+  it('are ended when whoever started them gave up before joining, and nobody else waited', async () => {
+    const processes = new PackedProcesses(clock);
+    const gaveUp = new AbortController();
+    const host = fakeHost();
+    const launch = (): Promise<HostProcess> => {
+      gaveUp.abort(new StudioError('aborted', 'stopped'));
+      return Promise.resolve(host);
+    };
+    await expect(processes.join(placeOf(0), launch, gaveUp.signal)).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    expect(host.asked).toEqual(['kill']);
+  });
+
+  it('are not asked for again by whoever was refused one as aborted itself', async () => {
+    const closing = (): Promise<HostProcess> => Promise.reject(new StudioError('aborted', 'closing'));
+    const refused = new PackedProcesses(clock).join(placeOf(0), closing, undefined);
+    await expect(refused).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it('are not killed by one who has left while others are in it, and by the last one after all', async () => {
+    const processes = new PackedProcesses(clock);
+    const host = fakeHost();
+    const join = (slot: number): Promise<HostProcess> =>
+      processes.join(placeOf(slot), () => Promise.resolve(host), undefined);
+    const [one, other] = [await join(0), await join(1)];
+    await one.stop();
+    await one.kill();
+    expect(host.asked).toEqual([]);
+    await other.stop();
+    await other.kill();
+    expect(host.asked).toEqual(['stop', 'kill']);
+  });
+
   it('that cannot be started say so to all who wait, and are tried again by the next', async () => {
     const processes = new PackedProcesses(clock);
     const failing = (): Promise<HostProcess> => Promise.reject(new StudioError('spawn_failed', 'no memory'));

@@ -49,15 +49,17 @@ export class PackedProcesses {
   ): Promise<HostProcess> {
     for (;;) {
       if (signal?.aborted) throw abortedError(signal);
-      const starting = this.#current.get(place.label) ?? this.#start(place.label, launch);
+      const known = this.#current.get(place.label);
+      const starting = known ?? this.#start(place.label, launch);
       try {
         const shared = await starting;
         if (shared.isWelcoming && !signal?.aborted) return shared.join(place.channel);
         this.#forget(place.label, starting);
+        await shared.endIfEmpty();
       } catch (error) {
         this.#forget(place.label, starting);
         // Whoever started it has left; that is no reason for those who waited with it.
-        if (toStudioError(error).code !== 'aborted') throw error;
+        if (!known || toStudioError(error).code !== 'aborted') throw error;
       }
     }
   }

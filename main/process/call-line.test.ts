@@ -72,6 +72,31 @@ describe('a line of calls', () => {
     expect(calls.dueMs(2, 1000)).toBe(2000);
   });
 
+  it('gives the turn on when a call that waits to be sent is given up, and forgets it', () => {
+    const calls = line([1, 0, 0], [2, 1, 0], [3, 2, 0]);
+    calls.withdrawn(2, 100);
+    calls.answered(1, 200);
+    expect([calls.dueMs(3, 300), calls.lastChannel, calls.waitedMs(1, 300)]).toEqual([1200, 2, 0]);
+    calls.withdrawn(3, 400);
+    calls.sent({ id: 4, channel: 0, timeoutMs, nowMs: 500 });
+    expect(calls.dueMs(4, 600)).toBe(1500);
+  });
+
+  it('is stranded once the call whose turn it is had its time and nobody ended the process', () => {
+    const calls = line([1, 0, 0], [2, 1, 0]);
+    expect([calls.dueMs(2, 5500), calls.isStranded(5999), calls.isStranded(6000)]).toEqual([
+      6000,
+      false,
+      true,
+    ]);
+    // It is not the one who is late.
+    expect(calls.dueMs(2, 6000)).toBe(7000);
+    calls.answered(1, 6100);
+    expect([calls.dueMs(2, 6200), calls.isStranded(6200)]).toEqual([7100, false]);
+    calls.answered(2, 6300);
+    expect(calls.isStranded(60_000)).toBe(false);
+  });
+
   it('moves with a machine that slept', () => {
     const calls = line([1, 0, 0]);
     calls.postpone(5000);

@@ -17,6 +17,8 @@ interface LineEntry {
 
 /** A call that went aside is not blamed while another one has kept the process this long. */
 const blockingMs = 1_000;
+/** So long whoever gave up a call may take to end the process. */
+const endingMs = 5_000;
 
 export class CallLine implements ChannelLine {
   /** In the order of sending; a call that was given up stays until its answer comes. */
@@ -51,6 +53,13 @@ export class CallLine implements ChannelLine {
     if (entry === this.#running) this.#beginNext(nowMs);
   }
 
+  /** It was given up before it was sent: no answer will come. */
+  withdrawn(id: number, nowMs: number): void {
+    const entry = this.#open.get(id);
+    this.#open.delete(id);
+    if (entry && entry === this.#running) this.#beginNext(nowMs);
+  }
+
   /** The host says that this call goes on later. */
   wentAside(id: number, nowMs: number): void {
     const entry = this.#open.get(id);
@@ -75,11 +84,26 @@ export class CallLine implements ChannelLine {
   dueMs(id: number, nowMs: number): number {
     const entry = this.#open.get(id);
     if (!entry) return nowMs;
-    if (entry.turnMs === Infinity) return nowMs + entry.timeoutMs;
+    if (entry.turnMs === Infinity) {
+      const strandedMs = this.#strandedMs();
+      return Math.min(nowMs + entry.timeoutMs, strandedMs > nowMs ? strandedMs : Infinity);
+    }
     const ownMs = entry.turnMs + entry.timeoutMs;
     const running = this.#running;
     if (!entry.isAside || !running || nowMs - running.turnMs < blockingMs) return ownMs;
     return Math.max(ownMs, running.turnMs + running.timeoutMs + blockingMs);
+  }
+
+  /**
+   * The call whose turn it is has had its time, and whoever sent it did not end the process: it left, or did not care.
+   * Those behind it would wait for ever.
+   */
+  isStranded(nowMs: number): boolean {
+    return nowMs >= this.#strandedMs();
+  }
+
+  #strandedMs(): number {
+    return this.#running ? this.#running.turnMs + this.#running.timeoutMs + endingMs : Infinity;
   }
 
   /** How long calls of this channel have waited for their turn, the present one included. */

@@ -72,6 +72,42 @@ describe('a frame connection', () => {
     expect(engine.counters).toMatchObject({ abandonedCalls: 0, lateAnswers: 1 });
   });
 
+  it('closes where a call that was given up, and its process left alone, would keep others waiting for ever', async () => {
+    host.serve(() => new Promise(() => undefined));
+    const leaving = new AbortController();
+    const one = { timeoutMs: 1000, channel: 0, signal: leaving.signal };
+    const left = errorOf(engine.call('initialize', {}, one));
+    const waits = errorOf(engine.call('step', {}, { timeoutMs: 500, channel: 1 }));
+    leaving.abort(new StudioError('aborted', 'stopped'));
+    expect(await left).toMatchObject({ code: 'aborted' });
+    await clock.advance(5_999);
+    expect([engine.isClosed, engine.counters.pendingCalls]).toEqual([false, 1]);
+    await clock.advance(1);
+    expect(await waits).toMatchObject({ code: 'connection_closed' });
+    expect(engine.line?.lastChannel).toBe(0);
+  });
+
+  it('gives the turn of a call that was given up before it was sent to the next one', async () => {
+    host.serve(() => new Promise(() => undefined));
+    const leaving = new AbortController();
+    const large = new Tensor('uint8', [65 * 2 ** 20], Buffer.alloc(65 * 2 ** 20));
+    const calls = [
+      engine.call('step', { large }, { timeoutMs: 1000, channel: 0 }),
+      engine.call('step', {}, { timeoutMs: 1000, channel: 1, signal: leaving.signal }),
+      engine.call('step', {}, { timeoutMs: 1000, channel: 2 }),
+    ].map((call) => errorOf(call));
+    leaving.abort(new StudioError('aborted', 'stopped'));
+    await clock.advance(1000);
+    await clock.advance(900);
+    expect(engine.line?.waitedMs(1, clock.monotonic())).toBe(0);
+    engine.close();
+    expect(await Promise.all(calls)).toMatchObject([
+      { code: 'timeout' },
+      { code: 'aborted' },
+      { code: 'connection_closed' },
+    ]);
+  });
+
   it('keeps each deadline of many calls with one timer', async () => {
     host.serve(() => new Promise(() => {}));
     const ended: number[] = [];

@@ -17,6 +17,7 @@ import { decodeValue, encodeValue } from './values.ts';
 /** Beyond this much unsent, new calls wait for the socket to drain and notes are dropped. */
 const highWaterBytes = 64 * 2 ** 20;
 const flushTimeoutMs = 1_000;
+const strandedWords = 'a call that nobody waits for any more kept the process from serving others';
 
 interface WaitingCall {
   readonly id: number;
@@ -53,7 +54,7 @@ export class SocketFrameConnection implements FrameConnection {
     this.#parser = parser;
     parser.deliverTo((frame) => this.#onFrame(frame));
     this.#pending = new PendingCalls(clock, (id) => this.#giveUp(id), {
-      dueMs: (id, nowMs) => this.#lookAtTurn()?.dueMs(id, nowMs),
+      dueMs: (id, nowMs) => this.#dueMs(id, nowMs),
       postpone: (byMs) => this.#line?.postpone(byMs),
     });
     const { promise, resolve } = Promise.withResolvers<StudioError>();
@@ -127,6 +128,13 @@ export class SocketFrameConnection implements FrameConnection {
     const running = this.#line && this.#slots?.runningCall();
     if (running !== undefined) this.#line?.seenRunning(running);
     return this.#line;
+  }
+
+  #dueMs(id: number, nowMs: number): number | undefined {
+    const line = this.#lookAtTurn();
+    // Not before everything overdue has been given up.
+    if (line?.isStranded(nowMs)) queueMicrotask(() => this.close(closedError(strandedWords)));
+    return line?.dueMs(id, nowMs);
   }
 
   #openLine(): CallLine {
@@ -253,6 +261,7 @@ export class SocketFrameConnection implements FrameConnection {
     const waitingIndex = this.#waiting.findIndex((waiting) => waiting.id === id);
     if (waitingIndex >= 0) {
       this.#waiting.splice(waitingIndex, 1);
+      this.#line?.withdrawn(id, this.#clock.monotonic());
       return;
     }
     this.#abandoned.add(id);

@@ -26,6 +26,9 @@ export function isPacked(host: HostProcess): host is PackedHost {
   return 'endedByMate' in host;
 }
 
+/** What is said of the end of a process that goes on for the others. */
+const stillRuns: ExitInfo = { exitCode: null, signal: null };
+
 export class SharedHost {
   readonly #host: HostProcess;
   readonly #clock: Clock;
@@ -68,11 +71,21 @@ export class SharedHost {
     this.#culprit ??= channel;
   }
 
-  #kill(part: PackedHost): Promise<ExitInfo> {
+  /** Whoever had it started left before joining: with nobody in it, nobody would end it. */
+  async endIfEmpty(): Promise<void> {
+    if (this.#open.size > 0) return;
+    this.#isRetired = true;
+    await this.#host.kill();
+  }
+
+  async #kill(part: PackedHost): Promise<ExitInfo> {
+    // Who has left has no say over those who have not.
+    const hasLeft = !this.#open.has(part) && this.#culprit !== part.channel;
+    if (hasLeft && this.#open.size > 0) return stillRuns;
     this.#isRetired = true;
     this.#blame(part.channel);
     this.#open.delete(part);
-    return this.#host.kill();
+    return await this.#host.kill();
   }
 
   async #leave(
@@ -81,7 +94,7 @@ export class SharedHost {
   ): Promise<ExitInfo> {
     this.#isRetired = true;
     this.#open.delete(part);
-    if (this.#open.size > 0) return { exitCode: null, signal: null };
+    if (this.#open.size > 0) return stillRuns;
     return await this.#host.stop(options);
   }
 }
