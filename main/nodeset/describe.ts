@@ -22,6 +22,8 @@ export interface DescriberOptions {
   readonly interpreters?: Pick<InterpreterChoice, 'choose'> | undefined;
   /** Asks a server at a URL what it is. */
   readonly describeAttached?: AttachedDescriber | undefined;
+  /** Throws `untrusted`. Asked again once a nodeset is compiled: it may have been edited since its trust was looked at. */
+  readonly assertTrusted?: (source: NodesetSource) => Promise<void>;
 }
 
 export type AttachedDescriber = (source: NodesetSource, signal?: AbortSignal) => Promise<NodesetManifest>;
@@ -98,6 +100,8 @@ export function createDescriber(options: DescriberOptions): Describer {
     async describe(source, signal, onInterpreter) {
       if (source.origin === 'attached') return await describeServer(source, options.describeAttached, signal);
       const artifact = await artifactOf(source, onInterpreter);
+      // Python is asked about when its process starts.
+      if (source.language === 'typescript') await options.assertTrusted?.(source);
       const cached = await readManifest(fileOf(source.name, artifact.hash), artifact.hash);
       if (cached) return { ...artifact, manifest: cached };
       const failureFile = failureFileOf(source.name);

@@ -123,6 +123,14 @@ describe('scanning', () => {
     await expect(test.registry.load('counter')).rejects.toMatchObject({ code: 'untrusted' });
     expect(test.started).toEqual(['calculator']);
   });
+
+  it('runs nothing of what is edited between the look at its trust and its compilation', async () => {
+    let looks = 0;
+    test = await createTestRegistry(['counter.ts', 'shared'], { isTrusted: () => ++looks === 1 });
+    await test.registry.scan();
+    expect(summary(test.registry, 'counter').error).toMatch(/not trusted: .*counter\.ts/);
+    expect([looks, test.started]).toEqual([2, []]);
+  });
 });
 
 describe('loading', () => {

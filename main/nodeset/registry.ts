@@ -69,6 +69,7 @@ class WorkspaceRegistry implements NodesetRegistry {
       runtime: this.#runtime,
       interpreters: options.interpreters,
       describeAttached: (source, signal) => describeAttached(source, serverPorts(this.#runtime), signal),
+      assertTrusted: (source) => this.#assertTrusted({ source }),
     });
     this.#builds = new EnvironmentBuilds({
       interpreters: options.interpreters,
@@ -350,7 +351,7 @@ class WorkspaceRegistry implements NodesetRegistry {
     }
   }
 
-  async #assertTrusted({ source }: KnownNodeset): Promise<void> {
+  async #assertTrusted({ source }: Pick<KnownNodeset, 'source'>): Promise<void> {
     // Nothing of an attached server runs here.
     if (source.origin === 'attached') return;
     await assertTrusted(source, {

@@ -40,7 +40,7 @@ export function TrustButtons({ error, onTrusted }: TrustButtonsProps) {
       ) : null}
       <div className="row wrap">
         {content.hash ? (
-          <Tip text={`Runs as long as nothing in ${content.path} changes; an edit asks again`}>
+          <Tip text={`Runs as long as what would run of ${content.path} stays as it is; an edit asks again`}>
             <button
               type="button"
               className="button"
