@@ -25,6 +25,7 @@ export interface TrustList {
 }
 
 const trustFile = z.object({ folders: z.array(z.string()), contents: z.array(trustedContent).default([]) });
+type TrustFile = z.infer<typeof trustFile>;
 
 /** Kept in `<user folder>/trusted.json`. `always`: the library and the default workspace. */
 export function openTrustList(
@@ -33,34 +34,25 @@ export function openTrustList(
   always: readonly string[] = [],
 ): TrustList {
   const { fileSystem } = options;
-  const file = createLastGoodFile<z.infer<typeof trustFile>>({
-    fileSystem,
-    path: join(folder, 'trusted.json'),
-    parse: parserOf(trustFile),
-    encode: (value) => value,
-    defaults: () => ({ folders: [], contents: [] }),
-    stamp: () => String(options.now()),
-  });
-  const read = async (): Promise<z.infer<typeof trustFile>> => (await file.read()).value;
+  const { read, change } = openTrustFile(options, folder);
   const folders = async (): Promise<readonly string[]> => (await read()).folders;
   const contents = async (): Promise<readonly TrustedContent[]> => (await read()).contents;
-  const withoutContent = async (path: string): Promise<TrustedContent[]> => {
+  const without = async (known: readonly TrustedContent[], path: string): Promise<TrustedContent[]> => {
     const gone = [resolve(path), await fileSystem.realPath(path)];
-    return (await contents()).filter((known) => !gone.includes(known.path));
+    return known.filter((content) => !gone.includes(content.path));
   };
   return {
     folders,
     contents,
-    async add(added) {
-      const known = await read();
-      const next = [...new Set([...known.folders, await fileSystem.realPath(added)])].sort();
-      await file.write({ ...known, folders: next });
-    },
-    async remove(removed) {
-      const gone = [resolve(removed), await fileSystem.realPath(removed)];
-      const known = await read();
-      await file.write({ ...known, folders: known.folders.filter((each) => !gone.includes(each)) });
-    },
+    add: (added) =>
+      change(async (known) => ({
+        folders: [...new Set([...known.folders, await fileSystem.realPath(added)])].sort(),
+      })),
+    remove: (removed) =>
+      change(async (known) => {
+        const gone = [resolve(removed), await fileSystem.realPath(removed)];
+        return { folders: known.folders.filter((each) => !gone.includes(each)) };
+      }),
     async trusts(path) {
       // Links are followed on both sides: a link in a trusted folder does not make its target trusted.
       const real = await fileSystem.realPath(path);
@@ -69,17 +61,46 @@ export function openTrustList(
       }
       return false;
     },
-    async addContent({ path, hash }) {
-      const kept = await withoutContent(path);
-      const next = [...kept, { path: await fileSystem.realPath(path), hash }];
-      await file.write({ ...(await read()), contents: next.sort((a, b) => (a.path < b.path ? -1 : 1)) });
-    },
-    async removeContent(path) {
-      await file.write({ ...(await read()), contents: await withoutContent(path) });
-    },
+    addContent: ({ path, hash }) =>
+      change(async (known) => {
+        const kept = await without(known.contents, path);
+        const next = [...kept, { path: await fileSystem.realPath(path), hash }];
+        return { contents: next.sort((a, b) => (a.path < b.path ? -1 : 1)) };
+      }),
+    removeContent: (path) => change(async (known) => ({ contents: await without(known.contents, path) })),
     async trustsContent({ path, hash }) {
       const real = await fileSystem.realPath(path);
       return (await contents()).some((known) => known.path === real && known.hash === hash);
+    },
+  };
+}
+
+interface OpenTrustFile {
+  read(): Promise<TrustFile>;
+  /** One after the other: what is trusted no longer must not come back with another change. */
+  change(edit: (known: TrustFile) => Promise<Partial<TrustFile>>): Promise<void>;
+}
+
+function openTrustFile({ fileSystem, now }: UserFileOptions, folder: string): OpenTrustFile {
+  const file = createLastGoodFile<TrustFile>({
+    fileSystem,
+    path: join(folder, 'trusted.json'),
+    parse: parserOf(trustFile),
+    encode: (value) => value,
+    defaults: () => ({ folders: [], contents: [] }),
+    stamp: () => String(now()),
+  });
+  const read = async (): Promise<TrustFile> => (await file.read()).value;
+  let lastChange: Promise<unknown> = Promise.resolve();
+  return {
+    read,
+    async change(edit) {
+      const changing = lastChange.then(async () => {
+        const known = await read();
+        await file.write({ ...known, ...(await edit(known)) });
+      });
+      lastChange = changing.catch(() => undefined);
+      await changing;
     },
   };
 }

@@ -167,6 +167,23 @@ describe('trust', () => {
     expect(contains('/a/b', '/a/b/..c')).toBe(true);
   });
 
+  it('loses none of several changes at once, and what was removed meanwhile does not come back', async () => {
+    await using folder = await temporaryFolder();
+    const list = openTrustList({ fileSystem, now }, join(folder.path, 'home'));
+    const at = (name: string): string => join(folder.path, name);
+    await list.add(at('old'));
+    await list.addContent({ path: at('old'), hash: 'a' });
+    await Promise.all([
+      list.add(at('one')),
+      list.remove(at('old')),
+      list.addContent({ path: at('two'), hash: 'b' }),
+      list.removeContent(at('old')),
+      list.add(at('three')),
+    ]);
+    expect(await list.folders()).toEqual([at('one'), at('three')]);
+    expect(await list.contents()).toEqual([{ path: at('two'), hash: 'b' }]);
+  });
+
   it('is kept in the user folder of the platform, or where AGENTCANVAS_HOME says', () => {
     expect(userFolder({ AGENTCANVAS_HOME: '/x' }, 'linux', '/home/me')).toBe('/x');
     expect(userFolder({}, 'linux', '/home/me')).toBe('/home/me/.config/agentcanvas');
