@@ -76,9 +76,9 @@ export function openTrustList(
 }
 
 interface OpenTrustFile {
-  read(): Promise<TrustFile>;
+  readonly read: () => Promise<TrustFile>;
   /** One after the other: what is trusted no longer must not come back with another change. */
-  change(edit: (known: TrustFile) => Promise<Partial<TrustFile>>): Promise<void>;
+  readonly change: (edit: (known: TrustFile) => Promise<Partial<TrustFile>>) => Promise<void>;
 }
 
 function openTrustFile({ fileSystem, now }: UserFileOptions, folder: string): OpenTrustFile {
