@@ -52,6 +52,8 @@ interface Ended {
   readonly finals: readonly unknown[];
   /** Processes while episodes ran. */
   readonly mostAlive: number;
+  /** Folders of episodes of which something was recorded. */
+  readonly recorded: readonly string[];
 }
 
 /** `meanwhile` is called every 40 ms with the processes of the moment, while episodes run. */
@@ -71,7 +73,9 @@ async function evaluate(
       const finals = rows
         .filter((row) => row.final)
         .map(({ ordinal, status, metrics, steps }) => ({ ordinal, status, metrics, steps }));
-      return { status: record.status, rows, finals, mostAlive };
+      const episodes = path.join(root, 'workspace/outputs/eval_runs', runId, 'episodes');
+      const recorded = existsSync(episodes) ? await readdir(episodes) : [];
+      return { status: record.status, rows, finals, mostAlive, recorded };
     }
     const pids = await alive();
     if (record.status === 'running') {
@@ -166,7 +170,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))(
     ] as const)(
       '%s: only the episode that did it is judged, its mates are repeated without an attempt used up',
       async (split, outcome, message) => {
-        const { status, rows, finals } = await evaluate(split, { envsPerProcess: 4 });
+        const { status, rows, finals, recorded } = await evaluate(split, { envsPerProcess: 4 });
         expect(status).toBe('completed_with_errors');
         const own = rows.filter((row) => row.ordinal === 3);
         expect(own.map((row) => [row.attempt, row.status, row.final])).toEqual([
@@ -175,6 +179,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))(
         ]);
         expect(own[1]?.error?.message).toMatch(message);
         expect(own[1]?.error?.scope).toMatchObject({ phase: 'step', step: 1 });
+        expect(recorded).toEqual([own[1]?.key]);
         const mates = rows.filter((row) => row.ordinal !== 3);
         expect(mates.map((row) => row.attempt)).toEqual(mates.map(() => 1));
         expect(finals.toSpliced(3, 1)).toEqual(expected.toSpliced(3, 1));

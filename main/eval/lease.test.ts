@@ -145,6 +145,12 @@ describe('a lease ends its runner', () => {
     expect(codeOf(request.signal.reason)).toEqual(['process_died', 'fake#0 ended']);
   });
 
+  it('that another environment ended is aborted like a cancelled one: nothing of it is kept', async () => {
+    const { lease, request } = await begin();
+    lease.died({ ...death, byMate: true });
+    expect(codeOf(request.signal.reason)).toEqual(['aborted', 'fake#0 ended']);
+  });
+
   it('at a cancel, with the reason', async () => {
     const { clock, lease, request, conclusion } = await begin();
     lease.cancel();

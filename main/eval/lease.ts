@@ -225,7 +225,11 @@ function abortReason(conclusion: Exclude<Conclusion, { kind: 'answer' }>): Studi
     case 'timeout':
       return new StudioError('timeout', `took longer than ${conclusion.limitMs / 1000} s`);
     case 'died':
-      return new StudioError('process_died', `${conclusion.death.instance} ended`);
+      // A displaced attempt never happened: nothing of it is kept, as of a cancelled one.
+      return new StudioError(
+        conclusion.death.byMate ? 'aborted' : 'process_died',
+        `${conclusion.death.instance} ended`,
+      );
     case 'cancelled':
       return new StudioError('aborted', 'The run was cancelled');
   }
