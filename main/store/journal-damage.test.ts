@@ -106,8 +106,13 @@ describe('lines that were written and never synced', () => {
         return { ...handle, sync };
       },
     };
-    const { journal, scan } = await Journal.open({ fileSystem, path }, () => undefined);
+    const said: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...words: unknown[]) => void said.push(words) };
+    const { journal, scan } = await Journal.open({ fileSystem, path, logger }, () => undefined);
     await journal.append({ n: 3 });
+    expect(said).toEqual([
+      [expect.stringMatching(/written anew/), { path, reason: expect.stringContaining('EIO') as string }],
+    ]);
     expect(scan.lines).toBe(2);
     expect(onDevice(it)).toBe(lines({ n: 1 }, { n: 2 }, { n: 3 }));
     expect(it.disk.names('/d')).toEqual(['episodes.jsonl']);

@@ -123,7 +123,11 @@ export class Journal implements AsyncDisposable {
       if (scan.tornBytes > 0) await dropTail(options, handle, scan, logger);
       if (scan.needsNewline) await handle.write(Buffer.from('\n'));
       const hasContent = scan.wholeBytes + scan.tornBytes > 0;
-      if (hasContent && !(await isSynced(handle))) handle = await replacedByCopy(options, handle);
+      const reason = hasContent ? await whyUnsynced(handle) : undefined;
+      if (reason !== undefined) {
+        logger.warn('a journal could not be synced and is written anew', { path, reason });
+        handle = await replacedByCopy(options, handle);
+      }
     } catch (error) {
       await handle.close();
       throw toStorageError(error, `repair ${path}`);
@@ -224,12 +228,12 @@ async function openFile(
 }
 
 /** Whoever wrote a line may have died before its sync: it counts once it is on the device. */
-async function isSynced(handle: FileHandlePort): Promise<boolean> {
+async function whyUnsynced(handle: FileHandlePort): Promise<string | undefined> {
   try {
     await handle.sync();
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 
