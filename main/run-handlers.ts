@@ -53,7 +53,7 @@ export function createRunHandlers(
   };
 }
 
-/** Refuses a graph whose commands come nobody trusts. */
+/** Refuses a graph whose commands nobody trusts. */
 export async function startRun(
   { access, graphs, runs, layout }: HandlerServices,
   { config, whenBusy, parentRun }: ParsedInput<'runs.start'>,
