@@ -43,6 +43,15 @@ export function ParallelView({ pair }: { readonly pair: PairView }) {
 
 type Found = RequestOutput<'runs.parallelDifferences'>;
 
+function verdict({ pairs, total }: Found): string {
+  // Nothing compared is nothing proved.
+  if (pairs === 0) return 'No episode has a result in both runs.';
+  const compared = formatPlural(pairs, 'pair');
+  return total === 0
+    ? `All ${compared} are equal: status, steps, limits and every metric.`
+    : `${formatPlural(total, 'difference')} in ${compared}.`;
+}
+
 function Differences({ found, onReload }: { readonly found: Found; readonly onReload: () => void }) {
   const rate = found.episodesPerSecond;
   return (
@@ -56,9 +65,7 @@ function Differences({ found, onReload }: { readonly found: Found; readonly onRe
         </Warning>
       )}
       <p>
-        {found.total === 0
-          ? `All ${formatPlural(found.pairs, 'pair')} are equal: status, steps, limits and every metric.`
-          : `${formatPlural(found.total, 'difference')} in ${formatPlural(found.pairs, 'pair')}.`}{' '}
+        {verdict(found)}{' '}
         <span className="muted figures">
           A {formatRate(rate.baseline)}, other {formatRate(rate.other)}
         </span>
