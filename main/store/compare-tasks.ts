@@ -4,7 +4,7 @@ import { StudioError } from '../base/errors.ts';
 import type { ComparisonGroup } from '../contract/compare.ts';
 import type { MetricDefinition } from '../contract/nodeset.ts';
 import { summariseGroups, type GroupSummary } from '../stats/aggregate.ts';
-import { compareRuns, type FlipOutcome, type RunComparison } from '../stats/comparison.ts';
+import { compareRuns, pairRows, type FlipOutcome, type RunComparison } from '../stats/comparison.ts';
 import { episodesNeeded, type EpisodesNeeded } from '../stats/episodes-needed.ts';
 import {
   listFlips,
@@ -140,7 +140,7 @@ export const compareTasks: Performers<CompareTasks> = {
     const { baseline, other } = await readPair(runs, input);
     const differences = recordedDifferences(baseline.finals, other.finals);
     return {
-      pairs: Math.min(baseline.finals.length, other.finals.length),
+      pairs: pairRows(baseline.finals, other.finals).length,
       rows: differences.slice(input.offset, input.offset + input.limit),
       total: differences.length,
       episodesPerSecond: { baseline: rateOf(baseline), other: rateOf(other) },
