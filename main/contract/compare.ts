@@ -97,6 +97,8 @@ export const flip = z.object({
   otherValue: z.number(),
   difference: z.number(),
   /** True where Replay can open that side. */
+  /** Null where the format it came from does not say. */
+  baselineSteps: z.number().int().nullable(),
   baselineRecorded: z.boolean(),
   otherRecorded: z.boolean(),
 });

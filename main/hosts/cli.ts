@@ -10,6 +10,7 @@ import type { CommandContext } from './cli/context.ts';
 import { addEvalCommands } from './cli/eval-command.ts';
 import { exitCodes } from './cli/exit-codes.ts';
 import { exitCodeAfterInterrupts } from './cli/interrupts.ts';
+import { outliveReaders } from './cli/lost-readers.ts';
 import type { OutputStreams } from './cli/output.ts';
 import { addKeyCommands } from './cli/key-commands.ts';
 import { addParallelCheckCommand } from './cli/parallel-check-command.ts';
@@ -30,6 +31,10 @@ input, 3 paused or interrupted (resume goes on), 70 internal, 130 cancelled.`;
 
 export async function main(argv: readonly string[], streams: OutputStreams): Promise<number> {
   const context: CommandContext = { streams, exitCode: exitCodes.ok };
+  using _readers = outliveReaders(streams, (error) => {
+    streams.stderr.write(`Output is lost: ${error.message}\n`);
+    context.exitCode = exitCodes.internal;
+  });
   const program = createProgram(context);
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -12,11 +12,12 @@ const labels: Readonly<Record<'scene' | 'task' | 'repeat', (flip: Flip) => strin
   repeat: (flip) => `repeat ${flip.repeat}`,
 };
 
-const sizes: Readonly<Record<'length' | 'steps', { readonly unit: string; of(flip: Flip): number | null }>> =
-  {
-    length: { unit: 'words', of: ({ instruction }) => wordsOf(instruction) },
-    steps: { unit: 'steps', of: ({ baselineSteps }) => baselineSteps },
-  };
+const sizes: Readonly<
+  Record<'length' | 'steps', { readonly unit: string; readonly of: (flip: Flip) => number | null }>
+> = {
+  length: { unit: 'words', of: ({ instruction }) => wordsOf(instruction) },
+  steps: { unit: 'steps', of: ({ baselineSteps }) => baselineSteps },
+};
 
 /** Named groups: largest difference first. Ranges: in their order. */
 export function groupPairs(flips: readonly Flip[], by: ComparisonGroup): readonly GroupDifference[] {

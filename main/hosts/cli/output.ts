@@ -29,7 +29,8 @@ export interface OutputStreams {
 export function createOutput(json: boolean, { stdout, stderr }: OutputStreams): Output {
   const terminal = !json && stdout.isTTY === true;
   let drawn: readonly string[] = [];
-  const columns = (): number => stdout.columns ?? 100;
+  // A terminal that does not know its width says 0.
+  const columns = (): number => stdout.columns || 100;
   const erase = (): void => {
     // A terminal that became narrower has wrapped what was drawn.
     const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(line) / columns())), 0);
