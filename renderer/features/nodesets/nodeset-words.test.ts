@@ -42,6 +42,7 @@ describe('a nodeset in words', () => {
     expect(shortInterpreter(nodeset({ interpreterPath: 'C:\\envs\\sim\\Scripts\\python.exe' }))).toBe(
       'sim/Scripts/python.exe',
     );
+    expect(shortInterpreter(nodeset({ interpreterPath: '/usr/bin/python3' }))).toBe('/usr/bin/python3');
     expect(shortInterpreter(nodeset({ interpreter: 'conda:sim' }))).toBe('conda:sim');
     expect(shortInterpreter(nodeset())).toBe('–');
     const built: NodesetEnvironment = { ...environment, state: 'ready', folder: '/e/8f0a' };

@@ -45,7 +45,7 @@ export function shortInterpreter(nodeset: NodesetSummary): string {
   if (path === undefined) return '–';
   const parts = path.split(/[/\\]/);
   const bin = parts.findLastIndex((part) => part === 'bin' || part === 'Scripts');
-  return bin > 1 ? parts.slice(bin - 1).join('/') : path;
+  return bin > 2 ? parts.slice(bin - 1).join('/') : path;
 }
 
 export const interpreterSources = {
