@@ -1,7 +1,6 @@
 // A reader that went away (`| head`, a closed terminal) ends what is written to it and nothing else: a run is worth more
 // than its progress on a screen.
 import process from 'node:process';
-import { systemCode } from '../../store/storage-error.ts';
 import type { OutputStreams } from './output.ts';
 
 const gone: ReadonlySet<string> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']);
@@ -12,8 +11,8 @@ export function outliveReaders(
   onLoss: (error: Error) => void,
 ): Disposable {
   let isTold = false;
-  const onError = (error: Error): void => {
-    if (isTold || gone.has(systemCode(error) ?? '')) return;
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (isTold || gone.has(error.code ?? '')) return;
     isTold = true;
     onLoss(error);
   };
