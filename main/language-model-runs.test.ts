@@ -5,9 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RequestInput, RequestName, RequestOutput } from './contract/api.ts';
+import type { RequestInput, RequestName } from './contract/api.ts';
 import type { EvalConfigInput } from './contract/eval-config.ts';
-import { localTransport } from './hosts/engine.ts';
 import { canary } from './llm/testing/chat-setup.ts';
 import {
   startLoopbackEndpoint,
@@ -17,6 +16,7 @@ import {
 } from './llm/testing/loopback-endpoint.ts';
 import { pythonInterpreter } from './nodeset/testing/test-registry.ts';
 import { createStudio, type Studio } from './studio.ts';
+import { askStudio } from './testing/python-studio.ts';
 
 const interpreter = pythonInterpreter();
 const r2rData = path.resolve(import.meta.dirname, '../../shared/data/r2r');
@@ -26,14 +26,8 @@ let workspace: string;
 let studio: Studio;
 let endpoint: LoopbackEndpoint;
 
-async function ask<Name extends RequestName>(
-  name: Name,
-  input: RequestInput<Name>,
-): Promise<RequestOutput<Name>> {
-  const reply = await localTransport(studio).request(name, input);
-  if (!reply.ok) throw new Error(`${name}: ${reply.error.message}`);
-  return reply.value;
-}
+const ask = <Name extends RequestName>(name: Name, input: RequestInput<Name>) =>
+  askStudio(studio, name, input);
 
 /** Walks by the seed it was sent and stops in step 4. */
 function scripted({ body }: SeenCall) {

@@ -1,47 +1,20 @@
 // Whole runs over a Python environment that goes wrong in every way environments do, through the real engine.
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RequestInput, RequestName, RequestOutput } from './contract/api.ts';
+import type { RequestInput, RequestName } from './contract/api.ts';
 import type { EpisodeAttempt } from './contract/run.ts';
-import { localTransport } from './hosts/engine.ts';
 import { pythonInterpreter } from './nodeset/testing/test-registry.ts';
-import { createStudio, type Studio } from './studio.ts';
+import { askStudio, markedProcesses, openPythonStudio, type PythonStudio } from './testing/python-studio.ts';
 
-const here = import.meta.dirname;
 const interpreter = pythonInterpreter();
 const mark = `ac-${process.pid}-${Date.now()}`;
-let root: string;
-let studio: Studio;
+let python: PythonStudio;
 
-async function ask<Name extends RequestName>(
-  name: Name,
-  input: RequestInput<Name>,
-): Promise<RequestOutput<Name>> {
-  const reply = await localTransport(studio).request(name, input);
-  if (!reply.ok) throw new Error(`${name}: ${reply.error.message}`);
-  return reply.value;
-}
+const ask = <Name extends RequestName>(name: Name, input: RequestInput<Name>) =>
+  askStudio(python.studio, name, input);
 
-/** Processes that carry the nodeset's own variable: it, and whatever it started. Zombies are not alive. */
-async function alive(): Promise<readonly string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      try {
-        const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
-        const state = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '')[0];
-        return environment.includes(mark) && state !== 'Z' ? [pid] : [];
-      } catch {
-        return [];
-      }
-    }),
-  );
-  return found.flat();
-}
+const alive = () => markedProcesses(mark);
 
 interface Ended {
   readonly attempts: readonly EpisodeAttempt[];
@@ -75,34 +48,11 @@ async function evaluate(split: string): Promise<Ended> {
 
 describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))('a Python environment that', () => {
   beforeAll(async () => {
-    root = await mkdtemp(path.join(os.tmpdir(), 'misbehaving ☂ '));
-    vi.stubEnv('AGENTCANVAS_HOME', path.join(root, 'home'));
-    const workspace = path.join(root, 'workspace');
-    await mkdir(path.join(workspace, 'nodesets'), { recursive: true });
-    await mkdir(path.join(workspace, 'graphs'));
-    const text = await readFile(path.join(here, 'testing/misbehaving-nodeset.py'), 'utf8');
-    await writeFile(path.join(workspace, 'nodesets/misbehaving.py'), text.replace('@MARK@', mark));
-    const graph = await readFile(path.join(here, 'eval/testing/graphs/fragile.json'), 'utf8');
-    const own = graph
-      .replaceAll('fragile__observe', 'misbehaving__start')
-      .replaceAll('fragile__step', 'misbehaving__step')
-      .replaceAll('fragile__evaluate', 'misbehaving__score')
-      .replaceAll('"position"', '"count"')
-      .replaceAll('_position"', '_count"')
-      .replaceAll('"count": {', '"position": {')
-      .replaceAll('"fragile"', '"misbehaving"');
-    await writeFile(path.join(workspace, 'graphs/misbehaving.json'), own);
-    studio = await createStudio({ host: 'cli', workspace, trust: [workspace] });
-    const { settings } = await ask('settings.get', {});
-    await ask('settings.set', { settings: { ...settings, python: interpreter } });
-    const { nodesets } = await ask('nodesets.rescan', {});
-    const problem = nodesets.find(({ name }) => name === 'misbehaving')?.error;
-    if (problem !== undefined) throw new Error(problem);
+    python = await openPythonStudio('misbehaving', mark, (home) => vi.stubEnv('AGENTCANVAS_HOME', home));
   }, 60_000);
   afterAll(async () => {
-    await studio[Symbol.asyncDispose]();
+    await python[Symbol.asyncDispose]();
     vi.unstubAllEnvs();
-    await rm(root, { recursive: true, force: true });
   });
 
   it.each(['prints_a_gigabyte', 'invalid_utf8', 'prints_from_c', 'forks'])(

@@ -1,50 +1,26 @@
 // Whole runs whose Python environments share a process: the same results as with a process each, whatever happens to
 // the process, and only the one that did it is held to account.
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RequestInput, RequestName, RequestOutput } from './contract/api.ts';
+import type { RequestInput, RequestName } from './contract/api.ts';
 import type { EvalConfigInput } from './contract/eval-config.ts';
 import type { EpisodeAttempt } from './contract/run.ts';
-import { localTransport } from './hosts/engine.ts';
 import { pythonInterpreter } from './nodeset/testing/test-registry.ts';
-import { createStudio, type Studio } from './studio.ts';
+import { askStudio, markedProcesses, openPythonStudio, type PythonStudio } from './testing/python-studio.ts';
 
-const here = import.meta.dirname;
 const interpreter = pythonInterpreter();
 const mark = `ac-crowd-${process.pid}-${Date.now()}`;
 const episodeCount = 24;
 const ended = ['completed', 'completed_with_errors', 'paused', 'failed', 'cancelled'];
-let root: string;
-let studio: Studio;
+let python: PythonStudio;
 
-async function ask<Name extends RequestName>(
-  name: Name,
-  input: RequestInput<Name>,
-): Promise<RequestOutput<Name>> {
-  const reply = await localTransport(studio).request(name, input);
-  if (!reply.ok) throw new Error(`${name}: ${reply.error.message}`);
-  return reply.value;
-}
+const ask = <Name extends RequestName>(name: Name, input: RequestInput<Name>) =>
+  askStudio(python.studio, name, input);
 
-async function alive(): Promise<readonly number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      try {
-        const environment = await readFile(`/proc/${pid}/environ`, 'utf8');
-        const state = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '')[0];
-        return environment.includes(mark) && state !== 'Z' ? [Number(pid)] : [];
-      } catch {
-        return [];
-      }
-    }),
-  );
-  return found.flat();
-}
+const alive = () => markedProcesses(mark);
 
 interface Ended {
   readonly status: string;
@@ -73,7 +49,7 @@ async function evaluate(
       const finals = rows
         .filter((row) => row.final)
         .map(({ ordinal, status, metrics, steps }) => ({ ordinal, status, metrics, steps }));
-      const episodes = path.join(root, 'workspace/outputs/eval_runs', runId, 'episodes');
+      const episodes = path.join(python.workspace, 'outputs/eval_runs', runId, 'episodes');
       const recorded = existsSync(episodes) ? await readdir(episodes) : [];
       return { status: record.status, rows, finals, mostAlive, recorded };
     }
@@ -104,32 +80,11 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(interpreter))(
   'environments that share a process',
   () => {
     beforeAll(async () => {
-      root = await mkdtemp(path.join(os.tmpdir(), 'crowded ☂ '));
-      vi.stubEnv('AGENTCANVAS_HOME', path.join(root, 'home'));
-      const workspace = path.join(root, 'workspace');
-      await mkdir(path.join(workspace, 'nodesets'), { recursive: true });
-      await mkdir(path.join(workspace, 'graphs'));
-      const text = await readFile(path.join(here, 'testing/crowded-nodeset.py'), 'utf8');
-      await writeFile(path.join(workspace, 'nodesets/crowded.py'), text.replace('@MARK@', mark));
-      const graph = await readFile(path.join(here, 'eval/testing/graphs/fragile.json'), 'utf8');
-      const own = graph
-        .replaceAll('fragile__observe', 'crowded__start')
-        .replaceAll('fragile__step', 'crowded__step')
-        .replaceAll('fragile__evaluate', 'crowded__score')
-        .replaceAll('"position"', '"count"')
-        .replaceAll('_position"', '_count"')
-        .replaceAll('"count": {', '"position": {')
-        .replaceAll('"fragile"', '"crowded"');
-      await writeFile(path.join(workspace, 'graphs/crowded.json'), own);
-      studio = await createStudio({ host: 'cli', workspace, trust: [workspace] });
-      const { settings } = await ask('settings.get', {});
-      await ask('settings.set', { settings: { ...settings, python: interpreter } });
-      await ask('nodesets.rescan', {});
+      python = await openPythonStudio('crowded', mark, (home) => vi.stubEnv('AGENTCANVAS_HOME', home));
     }, 60_000);
     afterAll(async () => {
-      await studio[Symbol.asyncDispose]();
+      await python[Symbol.asyncDispose]();
       vi.unstubAllEnvs();
-      await rm(root, { recursive: true, force: true });
     });
 
     it('give the results they give with a process each, each with its own module, and leave nothing behind', async () => {
