@@ -1,11 +1,11 @@
 // The calls a nodeset's owner makes to its host, with errors that say which process, phase and step. A link whose
 // host died, timed out or called itself broken refuses every later call with that first reason.
-// Hot path: call() adds one rejection handler to the connection's promise and nothing else.
+// Hot path: call() and fireAgain() add one rejection handler to the connection's promise and nothing else.
 import { StudioError, toStudioError, type ErrorScope } from '../base/errors.ts';
 import { sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { FiringContext } from '../graph/ports.ts';
-import type { HostProcess, IncomingCall } from '../process/ports.ts';
+import type { HostProcess, IncomingCall, RepeatedFiring } from '../process/ports.ts';
 
 export type CallPhase = 'start' | 'reset' | 'step' | 'call' | 'close';
 
@@ -31,6 +31,10 @@ export interface HostLink {
   /** Changes when another process takes over: what the former one was told is gone. */
   readonly generation: number;
   call(method: string, params: unknown, options: LinkCall): Promise<unknown>;
+  /** For a node's call with config; undefined where the host knows no handles. */
+  takeHandle?(): number | undefined;
+  /** `node.forward` of a node whose process has been told its handle. */
+  fireAgain?(firing: RepeatedFiring, options: LinkCall): Promise<unknown>;
 }
 
 export interface ProcessLinkOptions {
@@ -66,6 +70,17 @@ export class ProcessLink implements HostLink {
     if (this.#broken) return Promise.reject(this.#broken);
     return this.host.connection
       .call(method, params, options)
+      .catch((thrown: unknown) => this.#explain(toStudioError(thrown, 'remote_error'), options));
+  }
+
+  takeHandle(): number | undefined {
+    return this.host.connection.takeHandle();
+  }
+
+  fireAgain(firing: RepeatedFiring, options: LinkCall): Promise<unknown> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    return this.host.connection
+      .fireAgain(firing, options)
       .catch((thrown: unknown) => this.#explain(toStudioError(thrown, 'remote_error'), options));
   }
 

@@ -3,6 +3,7 @@ import type { NodeManifest } from '../contract/nodeset.ts';
 import { nodeManifest } from '../contract/nodeset.ts';
 import { StudioError } from '../base/errors.ts';
 import { FireList, StopExecution } from '../graph/ports.ts';
+import type { RepeatedFiring } from '../process/ports.ts';
 import { deadlinesOf } from './deadlines.ts';
 import type { HostLink, LinkCall } from './host-link.ts';
 import { createProxyNodeType } from './proxy-node.ts';
@@ -26,6 +27,21 @@ class ScriptedLink implements HostLink {
   call(method: string, params: unknown, options: LinkCall): Promise<unknown> {
     this.sent.push({ method, params: params as Sent['params'], options });
     return this.answer instanceof Error ? Promise.reject(this.answer) : Promise.resolve(this.answer);
+  }
+}
+
+/** The same, of a host that knows nodes by handles. */
+class HandlingLink extends ScriptedLink {
+  readonly again: RepeatedFiring[] = [];
+  #lastHandle = 0;
+
+  takeHandle(): number {
+    return ++this.#lastHandle;
+  }
+
+  fireAgain(again: RepeatedFiring): Promise<unknown> {
+    this.again.push(again);
+    return Promise.resolve(this.answer);
   }
 }
 
@@ -64,6 +80,33 @@ describe('a proxy node', () => {
     link.generation = 1;
     await handler.forward({}, firing({ executionId: 'execution-2' }));
     expect(told()).toBe(true);
+  });
+
+  it('names the node by its handle from the second firing on, where the host gives handles', async () => {
+    const link = new HandlingLink();
+    const handler = proxyOver(link).bind('n1', {});
+    await handler.forward({ a: 1 }, firing());
+    expect(link.sent[0]?.params).toMatchObject({ handle: 1, config: {} });
+    await handler.forward({ a: 2 }, firing({ step: 1 }));
+    expect(link.again).toEqual([{ handle: 1, step: 1, seed: 7, inputs: { a: 2 } }]);
+    await handler.forward({}, firing({ executionId: 'execution-2' }));
+    link.generation = 1;
+    await handler.forward({}, firing({ executionId: 'execution-2' }));
+    expect(link.sent.map(({ params }) => params['handle'])).toEqual([1, 2, 3]);
+  });
+
+  it('introduces the node again after a failure: the host may never have come to know it', async () => {
+    const link = new HandlingLink();
+    link.answer = new StudioError('remote_error', 'no luck');
+    const handler = proxyOver(link).bind('n1', {});
+    await expect(handler.forward({}, firing())).rejects.toThrow('no luck');
+    link.answer = { outputs: {} };
+    await handler.forward({}, firing());
+    expect(link.sent.map(({ params }) => [params['handle'], params['config']])).toEqual([
+      [1, {}],
+      [2, {}],
+    ]);
+    expect(link.again).toEqual([]);
   });
 
   it('gives the first firing of a process the time models need, and an environment no more than a step', async () => {

@@ -1,5 +1,5 @@
-// A node type whose forward runs in a host. Hot path: one parameters object and one promise per firing; config and
-// grants go with the first call of an execution (and of a process) and never again.
+// A node type whose forward runs in a host. Hot path: config and grants go with the first call of an execution (and of
+// a process) and never again; a host that gives handles is then told no more than the step and the inputs.
 import { StudioError } from '../base/errors.ts';
 import type { NodeManifest } from '../contract/nodeset.ts';
 import { FireList, StopExecution } from '../graph/ports.ts';
@@ -47,6 +47,7 @@ class ProxyHandler implements NodeHandler {
   readonly #options: HandlerOptions;
   #toldExecution: string | undefined;
   #toldGeneration = -1;
+  #handle: number | undefined;
 
   constructor(options: HandlerOptions) {
     this.#options = options;
@@ -55,6 +56,12 @@ class ProxyHandler implements NodeHandler {
   forward(inputs: PortValues, context: FiringContext): Promise<ForwardResult> {
     const { link, manifest, nodeId, config } = this.#options;
     const exec = context.executionId;
+    const isKnown = exec === this.#toldExecution && link.generation === this.#toldGeneration;
+    if (isKnown && this.#handle !== undefined && link.fireAgain) {
+      const { step, seed } = context;
+      const firing = { handle: this.#handle, step, seed, inputs };
+      return this.#answered(link.fireAgain(firing, this.#callOptions(context)), context);
+    }
     const call: Record<string, unknown> = {
       type: manifest.nodeType,
       node: nodeId,
@@ -63,29 +70,34 @@ class ProxyHandler implements NodeHandler {
       seed: context.seed,
       inputs,
     };
-    if (exec !== this.#toldExecution || link.generation !== this.#toldGeneration) {
+    if (!isKnown) {
       call['config'] = config;
       call['grants'] = context.containers.granted;
+      this.#handle = link.takeHandle?.();
+      if (this.#handle !== undefined) call['handle'] = this.#handle;
       this.#toldExecution = exec;
       this.#toldGeneration = link.generation;
     }
-    return this.#send(call, context);
+    return this.#answered(link.call('node.forward', call, this.#callOptions(context)), context);
   }
 
   end(): void {
     this.#toldExecution = undefined;
   }
 
-  async #send(call: PortValues, context: FiringContext): Promise<ForwardResult> {
+  #answered(calling: Promise<unknown>, context: FiringContext): Promise<ForwardResult> {
     const { link, warmth } = this.#options;
-    let answer: unknown;
-    try {
-      answer = await link.call('node.forward', call, this.#callOptions(context));
-    } catch (thrown) {
-      throw isStop(thrown) ? new StopExecution(thrown.message) : thrown;
-    }
-    warmth.generation = link.generation;
-    return this.#resultOf(answer, context);
+    return calling.then(
+      (answer) => {
+        warmth.generation = link.generation;
+        return this.#resultOf(answer, context);
+      },
+      (thrown: unknown) => {
+        // Perhaps it never came to know the node.
+        this.#toldExecution = undefined;
+        throw isStop(thrown) ? new StopExecution(thrown.message) : thrown;
+      },
+    );
   }
 
   #callOptions(context: FiringContext): LinkCall {

@@ -6,6 +6,7 @@ import type { EvalMetadata, NodesetManifest } from '../contract/nodeset.ts';
 import type { NodeType } from '../graph/ports.ts';
 import type { HostProcess, LogSink } from '../process/ports.ts';
 import type { CallDeadlines } from './deadlines.ts';
+import { awakeUs } from './awake.ts';
 import { createRemotePanel } from './env-panel-client.ts';
 import { ProcessLink, type EngineMethods, type HostLink } from './host-link.ts';
 import type { HostCommand } from './hosts/launcher.ts';
@@ -23,6 +24,8 @@ export interface HostStart {
   readonly command: HostCommand;
   readonly spawner: Spawner;
   readonly placement?: HostPlacement | undefined;
+  /** It waits awake for its next call. */
+  readonly staysAwake?: boolean | undefined;
   readonly clock: Clock;
   readonly stages: StageReporter;
   /** From the handshake to ready. */
@@ -55,8 +58,9 @@ export async function startNodesetHost(start: HostStart, until: 'described' | 'r
   };
   const progress = host.connection.onNote((method, params) => relayProgress(method, params, stages));
   try {
-    const features = process.platform === 'linux' && host.sharesMemory !== false ? ['shm'] : [];
-    attachFeatures(host, await ask('hello', { features }));
+    const sharesMemory = process.platform === 'linux' && host.sharesMemory !== false;
+    const features = sharesMemory ? ['again', 'shm'] : ['again'];
+    attachFeatures(host, await ask('hello', { features, ...(start.staysAwake && { awake_us: awakeUs }) }));
     stages.report('importing');
     const manifest = manifestFromWire(await ask('manifest'), instance);
     if (until === 'ready') {
@@ -123,6 +127,7 @@ function startFailure({ instance }: HostStart, thrown: unknown, stderrTail: read
 
 function attachFeatures(host: HostProcess, hello: unknown): void {
   if (!isRecord(hello) || !Array.isArray(hello['features'])) return;
+  if (hello['features'].includes('again')) host.connection.allowFiringAgain();
   const folder = hello['shm_dir'];
   if (!hello['features'].includes('shm') || typeof folder !== 'string') return;
   host.connection.attachSharedMemory(ownSharedFolder(folder, host.process.pid));

@@ -1,10 +1,12 @@
 // One graph's nodesets for one run or Play: leases on the shared ones, replica sets of the replicated ones, all at
 // the versions the session began with. Whatever fails while it opens takes everything back down.
+import os from 'node:os';
 import { StudioError, toStudioError } from '../base/errors.ts';
 import { throwIfAborted } from '../base/abort.ts';
 import type { SpawnPlace } from '../contract/spawners.ts';
 import type { EvalMetadata, NodesetManifest } from '../contract/nodeset.ts';
 import type { ManifestSource, NodeCatalog, NodeType } from '../graph/ports.ts';
+import { haveCoresToThemselves, processCountOf } from './awake.ts';
 import type { ReplicaNodeset } from './live-nodeset.ts';
 import type {
   BatchBackend,
@@ -20,7 +22,7 @@ import { PackedProcesses } from './packed-processes.ts';
 import { createReplicaSet } from './replica-set.ts';
 import type { SharedLease, SharedPool } from './shared-pool.ts';
 import { startReplica, type NodesetRuntime, type ReplicaPacking } from './start-live.ts';
-import { runsPerWorker, type NodesetVersion } from './version.ts';
+import { livesInEngine, runsPerWorker, type NodesetVersion } from './version.ts';
 
 export interface SessionOptions {
   readonly runtime: NodesetRuntime;
@@ -48,6 +50,7 @@ export class NodesetSession implements GraphSession {
   readonly #sets = new Set<ReplicaSet>();
   readonly #replicasOf = new Map<ReplicaSet, readonly ReplicaNodeset[]>();
   #packing: ReplicaPacking | undefined;
+  #staysAwake = false;
   #leases: readonly SharedLease[] = [];
   #sharedTypes: readonly NodeType[] = [];
   #initial: readonly ReplicaSet[] = [];
@@ -134,7 +137,14 @@ export class NodesetSession implements GraphSession {
   }
 
   async #open(replicaCount: number, signal: AbortSignal | undefined): Promise<void> {
-    const { envsPerProcess = 1, runtime } = this.#options;
+    const { envsPerProcess = 1, runtime, versions } = this.#options;
+    const processCount = processCountOf({
+      workerCount: replicaCount,
+      envsPerProcess,
+      replicatedNodesets: versions.filter(runsPerWorker).length,
+      servers: versions.filter((version) => !runsPerWorker(version) && !livesInEngine(version)).length,
+    });
+    this.#staysAwake = haveCoresToThemselves(processCount, runtime.coreCount ?? os.availableParallelism());
     if (envsPerProcess > 1) {
       const processes = new PackedProcesses(runtime.clock);
       this.#packing = { processes, workerCount: replicaCount, envsPerProcess };
@@ -200,8 +210,9 @@ export class NodesetSession implements GraphSession {
     const results = await Promise.allSettled(
       replicated.map(async (version) => {
         try {
-          const start = { slot, signal: either, onStage, logFolder, place, packing: this.#packing };
-          return await startReplica(runtime, version, start);
+          const start = { slot, signal: either, onStage, logFolder, place };
+          const how = { packing: this.#packing, staysAwake: this.#staysAwake };
+          return await startReplica(runtime, version, { ...start, ...how });
         } catch (error) {
           if (!stop.signal.aborted) stop.abort(toStudioError(error));
           throw error;

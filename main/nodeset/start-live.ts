@@ -29,6 +29,8 @@ export interface NodesetRuntime {
   readonly deadlines?: (() => DefaultDeadlines & Pick<Deadlines, 'handshakeSec'>) | undefined;
   /** Where tokens of attached servers are; default: the engine's own environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Default: what the system grants this process. */
+  readonly coreCount?: number | undefined;
   /** Every line a nodeset's process prints. */
   readonly logSinkFor: (nodeset: string, instance: string) => LogSink;
 }
@@ -39,6 +41,8 @@ export interface LiveStart {
   readonly logFolder?: string | undefined;
   /** The run's wish for processes per worker. */
   readonly place?: SpawnPlace | undefined;
+  /** There are cores enough for the process to wait awake for its next call. */
+  readonly staysAwake?: boolean | undefined;
 }
 
 /** The one instance all workers use. */
@@ -195,6 +199,7 @@ async function hostStart(
   return {
     instance,
     processLabel,
+    staysAwake: start.staysAwake === true && place === 'local',
     ...(part && { share: (launch) => part.processes.join(part.place, launch, signal) }),
     readyMs,
     signal,

@@ -4,9 +4,9 @@
 import { sleep, throwIfAborted, withDeadline } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { StudioError, toStudioError } from '../base/errors.ts';
-import type { HostProcess } from '../process/ports.ts';
+import type { HostProcess, RepeatedFiring } from '../process/ports.ts';
 import { decideRestart } from '../process/restart-policy.ts';
-import type { HostLink, LinkCall } from './host-link.ts';
+import type { HostLink, LinkCall, ProcessLink } from './host-link.ts';
 import type { StartedHost } from './remote-nodeset.ts';
 
 export interface SupervisedHostOptions {
@@ -45,10 +45,23 @@ export class SupervisedHost implements HostLink, AsyncDisposable {
     return this.#state.kind === 'running' ? this.#state.started.link.host : undefined;
   }
 
-  async call(method: string, params: unknown, options: LinkCall): Promise<unknown> {
+  call(method: string, params: unknown, options: LinkCall): Promise<unknown> {
+    return this.#use(options, (link) => link.call(method, params, options));
+  }
+
+  takeHandle(): number | undefined {
+    return this.#state.kind === 'running' ? this.#state.started.link.takeHandle() : undefined;
+  }
+
+  /** Of the process that took the handle: another one has another generation. */
+  fireAgain(firing: RepeatedFiring, options: LinkCall): Promise<unknown> {
+    return this.#use(options, (link) => link.fireAgain(firing, options));
+  }
+
+  async #use(options: LinkCall, ask: (link: ProcessLink) => Promise<unknown>): Promise<unknown> {
     const { link } = await this.#running(options);
     try {
-      const answer = await link.call(method, params, options);
+      const answer = await ask(link);
       this.#deaths = 0;
       return answer;
     } catch (error) {

@@ -283,12 +283,54 @@ describe('a frame connection', () => {
   });
 });
 
+describe('a node that fires again', () => {
+  it('is asked for in few words, and answered in few or in many', async () => {
+    const listener = await listenForOne({ path: path.join(folder, 'again') }, clock);
+    const raw = connect(path.join(folder, 'again'));
+    const sent: string[] = [];
+    raw.on('data', (chunk: Buffer) => sent.push(chunk.subarray(16).toString().trim()));
+    await using caller = await listener.connection;
+    expect(caller.takeHandle()).toBeUndefined();
+    caller.allowFiringAgain();
+    const handles = [caller.takeHandle(), caller.takeHandle()];
+    expect(handles).toEqual([1, 2]);
+    const firing = { handle: 2, step: 7, seed: 31, inputs: { action: -0 } };
+    const short = caller.fireAgain(firing, patient);
+    const long = caller.fireAgain({ ...firing, step: 8 }, patient);
+    const refused = caller.fireAgain({ ...firing, step: 9 }, patient);
+    await until(() => sent.join('').includes('[3,'));
+    expect(sent.join('')).toContain('[1,2,7,31,{"action":{"$f":"-0"}}]');
+    raw.write(frame('[1,{"done":false,"far":{"$f":"inf"}}]'));
+    raw.write(frame('{"t":"ok","id":2,"r":{"outputs":{},"signals":["looked"]}}'));
+    raw.write(frame('{"t":"err","id":3,"e":{"code":"remote_error","message":"no luck"}}'));
+    expect(await short).toEqual({ outputs: { done: false, far: Infinity } });
+    expect(await long).toEqual({ outputs: {}, signals: ['looked'] });
+    await expect(refused).rejects.toThrow('no luck');
+    raw.destroy();
+  });
+
+  it('is given up at its deadline like any call', async () => {
+    const listener = await listenForOne({ path: path.join(folder, 'late') }, clock);
+    const raw = connect(path.join(folder, 'late')).resume();
+    await using caller = await listener.connection;
+    const firing = caller.fireAgain({ handle: 1, step: 0, seed: 0, inputs: {} }, { timeoutMs: 50 });
+    await clock.advance(60);
+    await expect(firing).rejects.toMatchObject({ code: 'timeout' });
+    raw.write(frame('[1,{}]'));
+    await until(() => caller.counters.lateAnswers === 1);
+    raw.destroy();
+  });
+});
+
 describe('a peer that breaks the protocol', () => {
   const frames: [string, string][] = [
     ['an unknown kind', '{"t":"shout"}'],
     ['an answer to a call that was never made', '{"t":"ok","id":99,"r":1}'],
     ['a call without an id', '{"t":"call","m":"x","p":{}}'],
     ['a malformed cell', '{"t":"call","id":1,"m":"x","p":{"$f":"huge"}}'],
+    ['a short answer to a firing that was never sent', '[99,{}]'],
+    ['a list that is no short answer', '[1,2,3]'],
+    ['a short answer without a number', '["1",{}]'],
   ];
   it.each(frames)('is cut off with protocol_error: %s', async (_name, header) => {
     const listener = await listenForOne({ path: path.join(folder, 'raw') }, clock);

@@ -6,10 +6,18 @@ import type { Clock } from '../base/clock.ts';
 import { createEmitter } from '../base/emitter.ts';
 import { StudioError, toStudioError } from '../base/errors.ts';
 import { CallLine } from './call-line.ts';
+import { callText, firingText, idOf, isList, shortAnswerOf, textOf } from './frame-header.ts';
 import { FrameParser, type ParsedFrame } from './frame-parser.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { PendingCalls } from './pending-calls.ts';
-import type { CallHandler, CallOptions, ConnectionCounters, FrameConnection, IncomingCall } from './ports.ts';
+import type {
+  CallHandler,
+  CallOptions,
+  ConnectionCounters,
+  FrameConnection,
+  IncomingCall,
+  RepeatedFiring,
+} from './ports.ts';
 import { fromWireError, toWireError } from './remote-error.ts';
 import { SlotReader } from './shared-memory.ts';
 import { decodeValue, encodeValue } from './values.ts';
@@ -40,6 +48,8 @@ export class SocketFrameConnection implements FrameConnection {
   #handler: CallHandler = refuseCalls;
   #slots: SlotReader | undefined;
   #lastCallId = 0;
+  #lastHandle = 0;
+  #firesAgain = false;
   #lateAnswers = 0;
   #droppedNotes = 0;
   #lastByteMs: number;
@@ -106,14 +116,33 @@ export class SocketFrameConnection implements FrameConnection {
   }
 
   call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
+    return this.#open(method, options, (id, segments) =>
+      callText(id, method, encodeValue(params, segments), options),
+    );
+  }
+
+  takeHandle(): number | undefined {
+    return this.#firesAgain ? ++this.#lastHandle : undefined;
+  }
+
+  fireAgain(firing: RepeatedFiring, options: CallOptions): Promise<unknown> {
+    return this.#open('node.forward', options, (id, segments) => firingText(id, firing, segments));
+  }
+
+  #open(
+    method: string,
+    options: CallOptions,
+    textFor: (id: number, segments: Uint8Array[]) => string,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { signal, timeoutMs, channel } = options;
       if (this.#endReason) return reject(this.#endReason);
       if (signal?.aborted) return reject(abortedError(signal));
       const id = this.#lastCallId + 1;
       const segments: Uint8Array[] = [];
-      const text = callText(id, method, encodeValue(params, segments), options);
-      if (this.#socket.writableLength < highWaterBytes) this.#writer.write(text, segments);
+      const text = textFor(id, segments);
+      const waits = this.#waiting.length > 0 || this.#socket.writableLength >= highWaterBytes;
+      if (!waits) this.#writer.write(text, segments);
       else this.#waiting.push({ id, send: () => this.#writer.write(text, segments) });
       this.#lastCallId = id;
       const nowMs = this.#clock.monotonic();
@@ -164,7 +193,12 @@ export class SocketFrameConnection implements FrameConnection {
     return this.#notes.on('note', ({ method, params }) => listener(method, params));
   }
 
+  allowFiringAgain(): void {
+    this.#firesAgain = true;
+  }
+
   attachSharedMemory(folder: string): void {
+    if (this.#slots?.folder === folder) return;
     this.#slots?.[Symbol.dispose]();
     this.#slots = new SlotReader(folder);
   }
@@ -200,11 +234,15 @@ export class SocketFrameConnection implements FrameConnection {
   #onFrame(frame: ParsedFrame): void {
     if (this.#endReason) return;
     const { header } = frame;
+    if (isList(header)) {
+      const { id, outputs } = shortAnswerOf(header);
+      return this.#onAnswer(id, { outputs: this.#decode(outputs, frame) });
+    }
     switch (header['t']) {
       case 'ok':
-        return this.#onAnswer(header, this.#decode(header['r'], frame), false);
+        return this.#onAnswer(idOf(header), this.#decode(header['r'], frame));
       case 'err':
-        return this.#onAnswer(header, header['e'], true);
+        return this.#onErrorAnswer(idOf(header), header['e']);
       case 'call':
         return this.#onCall(header, this.#decode(header['p'], frame));
       case 'cancel':
@@ -241,13 +279,18 @@ export class SocketFrameConnection implements FrameConnection {
     return bytes;
   }
 
-  #onAnswer(header: Readonly<Record<string, unknown>>, content: unknown, isError: boolean): void {
-    const id = idOf(header);
+  #onAnswer(id: number, content: unknown): void {
     this.#line?.answered(id, this.#lastByteMs);
     const call = this.#pending.take(id);
-    if (!call) return this.#onLateAnswer(id);
-    if (isError) call.reject(fromWireError(content, call.method));
-    else call.resolve(content);
+    if (call) call.resolve(content);
+    else this.#onLateAnswer(id);
+  }
+
+  #onErrorAnswer(id: number, error: unknown): void {
+    this.#line?.answered(id, this.#lastByteMs);
+    const call = this.#pending.take(id);
+    if (call) call.reject(fromWireError(error, call.method));
+    else this.#onLateAnswer(id);
   }
 
   #onLateAnswer(id: number): void {
@@ -341,24 +384,6 @@ class OpenIncomingCall implements IncomingCall {
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
   }
-}
-
-function callText(id: number, method: string, params: unknown, { onBehalfOf, channel }: CallOptions): string {
-  const parent = onBehalfOf === undefined ? '' : `,"c":${onBehalfOf}`;
-  const slot = channel === undefined ? '' : `,"s":${channel}`;
-  return `{"t":"call","id":${id}${parent}${slot},"m":${JSON.stringify(method)},"p":${JSON.stringify(params)}}`;
-}
-
-function idOf(header: Readonly<Record<string, unknown>>, member = 'id'): number {
-  const id = header[member];
-  if (!Number.isSafeInteger(id)) throw new StudioError('protocol_error', 'a frame without a valid call id');
-  return id as number;
-}
-
-function textOf(header: Readonly<Record<string, unknown>>, member: string): string {
-  const text = header[member];
-  if (typeof text !== 'string') throw new StudioError('protocol_error', 'a frame without a method name');
-  return text;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -97,7 +97,7 @@ describe('frames', () => {
       ['segment count', (bytes) => bytes.writeUInt32LE(65_536, 8)],
       ['reserved', (bytes) => bytes.writeUInt32LE(1, 12)],
       ['segment length', (bytes) => bytes.writeUInt32LE(1, 20)],
-      ['header text', (bytes) => bytes.write('[1,2]   ', 24)],
+      ['header text', (bytes) => bytes.write('1234    ', 24)],
       ['header not JSON', (bytes) => bytes.write('{"t";', 24)],
     ];
     const outcomes: [string, string][] = [];

@@ -9,9 +9,11 @@ import {
   prefixBytes,
   type FrameLimits,
 } from './frame-format.ts';
+import { allocateReceived } from './received-memory.ts';
+import type { FrameHeader } from './frame-header.ts';
 
 export interface ParsedFrame {
-  readonly header: Readonly<Record<string, unknown>>;
+  readonly header: FrameHeader;
   /** False when the header can hold no typed cell: it is then plain JSON. */
   readonly mayHoldCells: boolean;
   readonly segments: readonly Uint8Array[];
@@ -167,7 +169,7 @@ export class FrameParser {
 
   #startBody(header: ParsedFrame['header'], lengths: readonly number[]): void {
     const byteLength = lengths.reduce((sum, length) => sum + padded(length), 0);
-    const bytes = byteLength <= largestInSlab ? this.#partOfSlab(byteLength) : allocateBody(byteLength);
+    const bytes = byteLength <= largestInSlab ? this.#partOfSlab(byteLength) : allocateReceived(byteLength);
     const arrived = this.#buffer.copy(bytes, 0, this.#start, Math.min(this.#end, this.#start + byteLength));
     this.#start += arrived;
     const body = { header, lengths, bytes, received: arrived };
@@ -206,24 +208,15 @@ function holdsCells(text: string): boolean {
   return text.includes('$') || (text.includes('\\') && text.includes('\\u0024'));
 }
 
-function allocateBody(byteLength: number): Buffer {
-  try {
-    return Buffer.allocUnsafeSlow(byteLength);
-  } catch (error) {
-    throw new StudioError('protocol_error', `no memory for a frame of ${byteLength} bytes`, { cause: error });
-  }
-}
-
-function parseHeader(text: string): Readonly<Record<string, unknown>> {
+function parseHeader(text: string): FrameHeader {
   let header: unknown;
   try {
     header = JSON.parse(text);
   } catch (error) {
     throw new StudioError('protocol_error', 'the header of a frame is not JSON', { cause: error });
   }
-  if (typeof header !== 'object' || header === null || Array.isArray(header))
-    throw junk('its header is not an object');
-  return header as Record<string, unknown>;
+  if (typeof header !== 'object' || header === null) throw junk('its header is neither object nor list');
+  return header as FrameHeader;
 }
 
 function junk(why: string): StudioError {

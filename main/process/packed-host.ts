@@ -10,6 +10,7 @@ import type {
   FrameConnection,
   HostProcess,
   ManagedProcess,
+  RepeatedFiring,
   StopOptions,
 } from './ports.ts';
 
@@ -191,6 +192,20 @@ class ChannelConnection implements FrameConnection {
       onBehalfOf,
       channel: this.#channel,
     });
+  }
+
+  /** Hot path. */
+  fireAgain(firing: RepeatedFiring, options: CallOptions): Promise<unknown> {
+    const { timeoutMs, signal, context } = options;
+    return this.#inner.fireAgain(firing, { timeoutMs, signal, context, channel: this.#channel });
+  }
+
+  takeHandle(): number | undefined {
+    return this.#inner.takeHandle();
+  }
+
+  allowFiringAgain(): void {
+    this.#inner.allowFiringAgain();
   }
 
   note(method: string, params: unknown): void {

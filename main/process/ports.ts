@@ -19,6 +19,14 @@ export interface CallOptions {
   readonly channel?: number | undefined;
 }
 
+/** A firing of a node whose call with config carried `handle` (docs/host-protocol.md, Firing again). */
+export interface RepeatedFiring {
+  readonly handle: number;
+  readonly step: number;
+  readonly seed: number;
+  readonly inputs: unknown;
+}
+
 /** What is known of the calls of channels to one process. */
 export interface ChannelLine {
   /** The channel whose call runs, or ran last: what happens to the process is its doing. */
@@ -60,6 +68,12 @@ export interface ConnectionCounters {
 export interface FrameConnection extends AsyncDisposable {
   /** The result; rejects with `timeout`, `aborted`, `connection_closed`, or the error the other side answered. */
   call(method: string, params: unknown, options: CallOptions): Promise<unknown>;
+  /** The result of `node.forward`, asked for in few words; rejects as `call` does. */
+  fireAgain(firing: RepeatedFiring, options: CallOptions): Promise<unknown>;
+  /** A handle of this connection; undefined where the other side knows none. */
+  takeHandle(): number | undefined;
+  /** The other side has agreed to it. */
+  allowFiringAgain(): void;
   /** One way. Dropped and counted when the other side does not read. */
   note(method: string, params: unknown): void;
   /** Who answers the other side's calls; before that they are answered with `unsupported`. */

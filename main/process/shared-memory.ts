@@ -3,20 +3,21 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { StudioError } from '../base/errors.ts';
+import { allocateReceived } from './received-memory.ts';
 
 /** Slots of the protocol; another number is refused, so that no other file can be named. */
 const slotCount = 4;
 
 export class SlotReader implements Disposable {
-  readonly #folder: string;
+  readonly folder: string;
   readonly #files = new Map<number, number>();
 
   constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   read(slot: number, byteLength: number): Uint8Array {
-    const bytes = Buffer.allocUnsafeSlow(byteLength);
+    const bytes = allocateReceived(byteLength);
     const byteCount = readSync(this.#file(slot), bytes, 0, byteLength, 0);
     if (byteCount < byteLength) {
       throw new StudioError(
@@ -30,7 +31,7 @@ export class SlotReader implements Disposable {
   /** The number of the call that the process is working on, or was last; undefined where it does not say. */
   runningCall(): number | undefined {
     try {
-      return Number(readFileSync(path.join(this.#folder, 'turn')).readBigUInt64LE(0)) || undefined;
+      return Number(readFileSync(path.join(this.folder, 'turn')).readBigUInt64LE(0)) || undefined;
     } catch {
       return undefined;
     }
@@ -45,7 +46,7 @@ export class SlotReader implements Disposable {
     const open = this.#files.get(slot);
     if (open !== undefined) return open;
     if (slot >= slotCount) throw new StudioError('protocol_error', `there is no shared memory slot ${slot}`);
-    const file = openSync(path.join(this.#folder, String(slot)), 'r');
+    const file = openSync(path.join(this.folder, String(slot)), 'r');
     this.#files.set(slot, file);
     return file;
   }

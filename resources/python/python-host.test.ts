@@ -18,6 +18,7 @@ const portable = [
   'tests.test_scan',
   'tests.test_http_door',
   'tests.test_ray_replica',
+  'tests.test_firing_again',
   'tests.test_slots',
 ];
 const once = [...portable, 'tests.test_agentcanvas_names', 'tests.test_r2r', 'tests.test_gymnasium'];

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import threading
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 EXIT_DEADLINE_SECONDS = 3.0
 MAX_SLOTS = 256
@@ -77,6 +77,7 @@ def _serve_engine(options: Any, address: str) -> None:
     sock = handshake.accept(server, actual)
 
     from .connection import Connection
+    from .context import NodeSession
     from .coroutines import EventLoop
     from .errors import HostError
     from .frames import ProtocolError
@@ -94,15 +95,16 @@ def _serve_engine(options: Any, address: str) -> None:
             raise SystemExit("the connection did not prove that it comes from the engine")
         connection.answer(first["id"], {})
     loop = EventLoop()
+    sessions: Dict[int, NodeSession] = {}
 
     def make_service(slot: int) -> NodesetService:
         return NodesetService(
-            lambda: import_nodeset(options.file, options.module, options.class_name, slot), loop, connection.ask
+            lambda: import_nodeset(options.file, options.module, options.class_name, slot), loop, connection.ask, sessions
         )
 
     slots = ServedSlots(make_service, options.slots) if options.slots > 1 else None
     service = make_service(0) if slots is None else None
-    host = Server(connection, service, loop, os.environ.get("AGENTCANVAS_OWNER", ""), slots)
+    host = Server(connection, service, loop, os.environ.get("AGENTCANVAS_OWNER", ""), slots, sessions)
     host.watcher = _watch(process_guard, lifeline, connection)
     _offer_engine(connection, service if slots is None else slots, loop)
     try:

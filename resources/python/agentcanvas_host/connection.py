@@ -15,11 +15,12 @@ from time import perf_counter
 from typing import Any, Callable, Deque, Dict, List, Optional, Set
 
 from .errors import Aborted, HostError, describe_error
-from .frames import FrameReader, ProtocolError, build_frame, send_frame
+from .frames import FrameReader, ProtocolError, build_frame, poll_for, send_frame
 from .shared_memory import SlotFiles
 from .values import Decoder, Encoder
 
-Message = Dict[str, Any]
+# A dict as docs/host-protocol.md says, or the list of a node that fires again.
+Message = Any
 # A call that takes longer is answered before the next one begins.
 QUICK_SECONDS = 0.0001
 MAX_GATHERED = 4
@@ -37,7 +38,6 @@ class Connection:
         self._questions: Dict[int, "Question"] = {}
         self._ids = itertools.count(1)
         self._slots: Optional[SlotFiles] = None
-        self._slots_used: list = []
         # Set where the engine can see which call runs, whatever it has been told.
         self.gathers = False
         self._gathered: List[bytes] = []
@@ -54,10 +54,16 @@ class Connection:
 
     def use_slots(self, slots: SlotFiles) -> None:
         self._slots = slots
-        self._encoder.write_slot = self._write_slot
+        self._encoder.write_slot = slots.write
 
     def has_slots(self) -> bool:
         return self._slots is not None
+
+    def slots_folder(self) -> Optional[str]:
+        return None if self._slots is None else self._slots.folder
+
+    def stay_awake(self, seconds: float) -> None:
+        self._reader.awake_seconds = seconds
 
     def next_call(self) -> Optional[Message]:
         """Waits for the next call; None at the end of the stream. Main thread only."""
@@ -73,6 +79,9 @@ class Connection:
                 message = self._read()
             if message is None:
                 return None
+            if type(message) is list:
+                self.open_calls.add(message[0])
+                return message
             if message["t"] == "call":
                 self.open_calls.add(message["id"])
                 return message
@@ -112,14 +121,32 @@ class Connection:
         """Raises what encoding raises; then nothing was sent."""
         with self._sending:
             text = self._encoder.to_json(result) if self._slots is None else self._encode(result)
-            parts = build_frame(f'{{"t":"ok","id":{call_id},"r":{text}}}', self._encoder.segments)
-            if self.gathers and self._gather(parts):
-                pass
-            elif len(parts) == 1:
-                self.sock.sendall(parts[0])
-            else:
-                send_frame(self.sock, parts)
+            self._send_answer(f'{{"t":"ok","id":{call_id},"r":{text}}}')
         self.open_calls.discard(call_id)
+
+    def answer_outputs(self, call_id: int, result: Dict[str, Any]) -> bool:
+        """The short answer to a node that fired again; False where it takes more words, and then nothing was sent."""
+        outputs = result.get("outputs")
+        if type(outputs) is not dict:
+            return False
+        with self._sending:
+            try:
+                text = self._encoder.members_text(outputs)
+            except BaseException:  # noqa: B036 - whatever user values raise is raised again in the long form
+                self._take_slots_back()
+                return False
+            self._send_answer(f"[{call_id},{text}]")
+        self.open_calls.discard(call_id)
+        return True
+
+    def _send_answer(self, header: str) -> None:
+        parts = build_frame(header, self._encoder.segments)
+        if self.gathers and self._gather(parts):
+            return
+        if len(parts) == 1:
+            self.sock.sendall(parts[0])
+        else:
+            send_frame(self.sock, parts)
 
     def _gather(self, parts: List[Any]) -> bool:
         """Keeps a small answer while further calls have arrived already: the engine is then woken once for several."""
@@ -185,21 +212,16 @@ class Connection:
         self.sock.close()
 
     def _encode(self, value: Any) -> str:
-        self._slots_used.clear()
         try:
             return self._encoder.to_json(value)
         except BaseException:
-            if self._slots is not None:
-                for slot in self._slots_used:
-                    self._slots.release(slot)
+            self._take_slots_back()
             raise
 
-    def _write_slot(self, data: Any) -> Optional[int]:
-        assert self._slots is not None
-        slot = self._slots.write(data)
-        if slot is not None:
-            self._slots_used.append(slot)
-        return slot
+    def _take_slots_back(self) -> None:
+        if self._slots is not None:
+            for slot in self._encoder.slots:
+                self._slots.release(slot)
 
     def _send_plain(self, message: Message) -> None:
         with self._sending:
@@ -213,6 +235,10 @@ class Connection:
         text, segments = frame
         try:
             message = self._decoder.from_json(text, segments)
+            if type(message) is list:
+                if len(message) != 5 or type(message[0]) is not int:
+                    raise ValueError("a list that is no firing")
+                return message
             kind = message["t"]
         except (ValueError, KeyError, IndexError, TypeError, StopIteration) as error:
             raise ProtocolError(f"a header is not of the right form: {error!r}") from error
@@ -221,9 +247,9 @@ class Connection:
         return message
 
     def _route(self, message: Message) -> None:
-        kind = message["t"]
+        kind = "call" if type(message) is list else message["t"]
         if kind == "call":
-            self.open_calls.add(message["id"])
+            self.open_calls.add(call_number(message))
             self._calls.append(message)
             if self.on_queued is not None:
                 self.on_queued()
@@ -238,6 +264,10 @@ class Connection:
                 self.on_cancel(message["id"])
         elif kind == "note" and message.get("m") == "ack" and self._slots is not None:
             self._slots.release(int(message["p"]["slot"]))
+
+
+def call_number(message: Message) -> int:
+    return message[0] if type(message) is list else message["id"]
 
 
 class Question:
@@ -263,8 +293,7 @@ class Question:
 
 
 def _readable(sock: Any, timeout_seconds: float) -> bool:
-    if hasattr(select, "poll"):
-        waiting = select.poll()
-        waiting.register(sock, select.POLLIN)
-        return bool(waiting.poll(int(timeout_seconds * 1000)))
+    poll = poll_for(sock)
+    if poll is not None:
+        return bool(poll(int(timeout_seconds * 1000)))
     return bool(select.select([sock], [], [], timeout_seconds)[0])

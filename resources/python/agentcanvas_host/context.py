@@ -45,7 +45,7 @@ class NodeContext:
 class NodeSession:
     """A node in one execution: its tool, its resolved config, its context and the log of the firing under way."""
 
-    __slots__ = ("tool", "config", "context", "log", "call_id", "fire_list", "forward", "ask", "own_log", "batched")
+    __slots__ = ("tool", "config", "context", "log", "call_id", "fire_list", "forward", "ask", "own_log", "batched", "handle", "service")
 
     def __init__(self, tool: Any, context: NodeContext, ask: Ask) -> None:
         self.tool = tool
@@ -59,6 +59,9 @@ class NodeSession:
         # The tool's own way of telling its log, where it has one.
         self.own_log: Optional[Callable[[], Any]] = None if _has_plain_log(tool) else tool.log
         self.batched = bool(getattr(tool, "batched", False))
+        # Under which the engine fires it again, and the service whose node it is.
+        self.handle: Optional[int] = None
+        self.service: Any = None
 
     def grant(self, container_ids: Sequence[str], owned: Dict[str, Any]) -> None:
         containers: Dict[str, Any] = dict(owned)

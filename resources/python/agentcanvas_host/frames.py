@@ -6,8 +6,10 @@ memory. Anything malformed raises ProtocolError, after which the connection must
 
 from __future__ import annotations
 
+import select
 import struct
-from typing import Any, List, Optional, Tuple
+from time import perf_counter
+from typing import Any, Callable, List, Optional, Tuple
 
 MAGIC = b"AC"
 VERSION = 1
@@ -20,8 +22,13 @@ JOIN_BYTES = 64 * 1024
 BUFFER_BYTES = 256 * 1024
 # Linux takes at most this many parts in one call.
 MAX_PARTS = 512
+# Readings between two attempts to wait awake, where the engine takes its time.
+MOST_ASLEEP = 255
 
 _HEAD = struct.Struct("<2sBBIII")
+_HEAD_WORDS = struct.Struct("<IIII")
+_FIRST_WORD = int.from_bytes(MAGIC + bytes((VERSION, 0)), "little")
+_NO_SEGMENTS: List[Any] = []
 _HEAD_OF_ONE = struct.Struct("<2sBBIIIQ")
 _SPACES = (b"", b" " * 7, b" " * 6, b" " * 5, b" " * 4, b" " * 3, b" " * 2, b" ")
 _PADDING = (b"", b"\0" * 7, b"\0" * 6, b"\0" * 5, b"\0" * 4, b"\0" * 3, b"\0" * 2, b"\0")
@@ -65,6 +72,15 @@ def build_frame(header: str, segments: List[Any]) -> List[Any]:
     return [b"".join(parts)] if total <= JOIN_BYTES else parts
 
 
+def poll_for(sock: Any) -> Optional[Callable[[int], Any]]:
+    """Takes milliseconds, gives a list that is empty while there is nothing to read; None where the system has no poll."""
+    if not hasattr(select, "poll"):
+        return None
+    waiting = select.poll()
+    waiting.register(sock, select.POLLIN)
+    return waiting.poll
+
+
 def _byte_length(segment: Any) -> int:
     return segment.nbytes if type(segment) is memoryview else len(segment)
 
@@ -97,6 +113,12 @@ class FrameReader:
         self._view = memoryview(self._buffer)
         self._start = 0
         self._end = 0
+        # How long to wait for bytes without giving the core away (docs/host-protocol.md, Waiting awake).
+        self.awake_seconds = 0.0
+        self._poll = poll_for(sock)
+        # After waiting awake for nothing so many readings are done asleep: twice as many with every further time.
+        self._asleep = 0
+        self._left_asleep = 0
 
     def has_frame(self) -> bool:
         """Whether a whole frame has been received already, so that reading it does not wait."""
@@ -106,18 +128,21 @@ class FrameReader:
         """The next frame, or None at the end of the stream."""
         if self._end - self._start < HEAD_BYTES and not self._fill(HEAD_BYTES):
             return None
-        magic, version, _flags, header_bytes, segment_count, _reserved = _HEAD.unpack_from(self._buffer, self._start)
-        _check_head(magic, version, header_bytes, segment_count)
-        if segment_count == 0:
-            size = HEAD_BYTES + header_bytes
+        start = self._start
+        word, header_bytes, segment_count, _reserved = _HEAD_WORDS.unpack_from(self._buffer, start)
+        if word != _FIRST_WORD or header_bytes & 7 or header_bytes > MAX_HEADER_BYTES or segment_count > MAX_SEGMENTS:
+            self._check_head()
+        if segment_count:
+            return self._read_with_segments(header_bytes, segment_count)
+        size = HEAD_BYTES + header_bytes
+        if self._end - start < size:
             if size > BUFFER_BYTES:
                 return self._read_large(size, header_bytes, [])
-            if self._end - self._start < size and not self._fill(size):
+            if not self._fill(size):
                 raise ProtocolError("the stream ended within a frame")
-            first = self._start + HEAD_BYTES
-            self._start += size
-            return str(self._view[first : first + header_bytes], "utf-8"), []
-        return self._read_with_segments(header_bytes, segment_count)
+            start = self._start
+        self._start = end = start + size
+        return str(self._view[start + HEAD_BYTES : end], "utf-8"), _NO_SEGMENTS
 
     def _read_with_segments(self, header_bytes: int, segment_count: int) -> Optional[Frame]:
         table_end = HEAD_BYTES + 8 * segment_count
@@ -172,7 +197,15 @@ class FrameReader:
     def _fill(self, size: int) -> bool:
         """Buffers at least `size` bytes; False when the stream ends exactly before the first of them."""
         if self._start == self._end:
+            # Most often: everything before was read, and this is a frame, whole.
             self._start = self._end = 0
+            if self.awake_seconds:
+                self._wait_awake()
+            self._end = received = self._sock.recv_into(self._view)
+            if received >= size:
+                return True
+            if received == 0:
+                return False
         elif self._start + size > BUFFER_BYTES:
             rest = self._end - self._start
             self._view[:rest] = bytes(self._view[self._start : self._end])
@@ -186,9 +219,30 @@ class FrameReader:
             self._end += received
         return True
 
-    def _frame_bytes(self) -> int:
+    def _wait_awake(self) -> None:
+        """Until bytes are there or the time is over; does nothing where that was in vain lately."""
+        if self._left_asleep:
+            self._left_asleep -= 1
+            return
+        poll = self._poll
+        if poll is None:
+            return
+        until = perf_counter() + self.awake_seconds
+        while not poll(0):
+            if perf_counter() > until:
+                self._asleep = min(2 * self._asleep + 1, MOST_ASLEEP)
+                self._left_asleep = self._asleep
+                return
+        self._asleep = 0
+
+    def _check_head(self) -> Tuple[int, int]:
+        """Bytes of the header and number of segments of the next frame."""
         magic, version, _flags, header_bytes, segment_count, _ = _HEAD.unpack_from(self._buffer, self._start)
         _check_head(magic, version, header_bytes, segment_count)
+        return header_bytes, segment_count
+
+    def _frame_bytes(self) -> int:
+        header_bytes, segment_count = self._check_head()
         table_end = HEAD_BYTES + 8 * segment_count
         if self._end - self._start < table_end:
             return table_end
@@ -197,6 +251,7 @@ class FrameReader:
 
 
 def _check_head(magic: bytes, version: int, header_bytes: int, segment_count: int) -> None:
+    """Raises for the head of what is no frame."""
     if magic != MAGIC or version != VERSION:
         raise ProtocolError(f"not a frame of protocol {VERSION}: it begins with {magic!r}, version {version}")
     if header_bytes > MAX_HEADER_BYTES or header_bytes & 7 or segment_count > MAX_SEGMENTS:

@@ -24,8 +24,13 @@ Params = Dict[str, Any]
 
 
 class NodesetService:
-    def __init__(self, load_class: Callable[[], Any], loop: EventLoop, ask: Ask) -> None:
+    def __init__(
+        self, load_class: Callable[[], Any], loop: EventLoop, ask: Ask, sessions: Optional[Dict[int, NodeSession]] = None
+    ) -> None:
+        """`sessions`: those of this process that the engine gave a handle."""
+        self.slot = 0
         self._load_class = load_class
+        self._sessions = {} if sessions is None else sessions
         self._loop = loop
         self._ask = ask
         self._nodeset: Any = None
@@ -131,20 +136,23 @@ class NodesetService:
         session = nodes.get((params["node"], params["type"])) if nodes is not None else None
         if session is None or "config" in params:
             session = self._open_session(params, session)
+        return self.fire(session, call_id, params.get("step", 0), params.get("seed", 0), params.get("inputs") or {})
+
+    def fire(self, session: NodeSession, call_id: int, step: int, seed: int, inputs: Dict[str, Any]) -> Any:
+        """As `serve`, of a node whose session is open."""
         tool = session.tool
         context = session.context
-        context.step = params.get("step", 0)
-        context.seed = params.get("seed", 0)
+        context.step = step
+        context.seed = seed
         context.cancelled = False
         session.call_id = call_id
         if session.log:
             session.log = []
         if self._owned:
-            self._note_step(params["exec"], context.step)
+            self._note_step(context.execution_id, step)
         tool.config = session.config
         tool.node_id = context.node_id
         tool._log_buffer = session.log
-        inputs = params.get("inputs") or {}
         if session.batched:
             inputs = {SAMPLES: [inputs]}
         self._current = session
@@ -175,9 +183,8 @@ class NodesetService:
             entries = session.own_log()
         if entries:
             result["log"] = log_pairs(entries)
-        signals = session.context.take_signals() if session.context._signals else None
-        if signals:
-            result["signals"] = signals
+        if session.context._signals:
+            result["signals"] = signals = session.context.take_signals()
             self._signal_owned(signals)
         return result
 
@@ -204,6 +211,11 @@ class NodesetService:
             self._prepare(tool)
             session = NodeSession(tool, NodeContext(params["exec"], params["node"], {}), self._ask)
             self._executions.setdefault(params["exec"], {})[params["node"], params["type"]] = session
+        handle = params.get("handle")
+        if handle is not None and handle != session.handle:
+            self._sessions.pop(session.handle, None)
+            self._sessions[handle] = session
+            session.handle, session.service = handle, self
         session.config = params.get("config") or {}
         session.grant(params.get("grants") or [], self._owned)
         return session
@@ -258,6 +270,8 @@ class NodesetService:
         nodes = self._executions.pop(params["exec"], None)
         self._steps.pop(params["exec"], None)
         if nodes is not None:
+            for session in nodes.values():
+                self._sessions.pop(session.handle, None)
             self._signal_owned(["run_end"])
             ended = getattr(self._nodeset, "execution_end", None)
             if ended is not None:

@@ -17,11 +17,36 @@ from .nodeset_service import NodesetService
 Names = Tuple[Dict[str, Any], Dict[str, Any]]
 
 
+class InSlot:
+    """Awaits a coroutine whose every step runs with its slot's names, whatever other slots did meanwhile."""
+
+    def __init__(self, coroutine: Any, enter: Callable[[], Any]) -> None:
+        self._coroutine = coroutine
+        self._enter = enter
+
+    def __await__(self) -> Any:
+        steps = self._coroutine.__await__()
+        go_on, argument = steps.send, None
+        while True:
+            self._enter()
+            try:
+                awaited = go_on(argument)
+            except StopIteration as end:
+                return end.value
+            try:
+                argument = yield awaited
+                go_on = steps.send
+            except BaseException as error:  # noqa: B036 - a cancelled task is told by what is thrown here
+                go_on, argument = steps.throw, error
+
+
 class ServedSlots:
     """Chooses the service of a call by its member `s`."""
 
     def __init__(self, make_service: Callable[[int], NodesetService], count: int) -> None:
         self._services = [make_service(slot) for slot in range(count)]
+        for slot, service in enumerate(self._services):
+            service.slot = slot
         self._names: List[Names] = [({}, {}) for _ in range(count)]
         self._app_names: Any = None
         self._active = 0

@@ -69,6 +69,8 @@ class Encoder:
 
     def __init__(self) -> None:
         self.segments: Segments = []
+        # Shared memory slots that the last text refers to.
+        self.slots: List[int] = []
         self.write_slot: Optional[SlotWriter] = None
         # numpy's array type once one was met.
         self._array_type: Any = None
@@ -78,10 +80,19 @@ class Encoder:
     def to_json(self, value: Any) -> str:
         """JSON text of `value`. `segments` then holds the parts it refers to; take them before the next call."""
         self.segments = []
+        if self.slots:
+            self.slots = []
         if type(value) is not dict:
             return dump_json(self.encode(value))
         if len(value) == 1 and "outputs" in value and type(value["outputs"]) is dict:
             return '{"outputs":' + self._mapping_text(value["outputs"]) + "}"
+        return self._mapping_text(value)
+
+    def members_text(self, value: Dict[str, Any]) -> str:
+        """`to_json` of a dict."""
+        self.segments = []
+        if self.slots:
+            self.slots = []
         return self._mapping_text(value)
 
     def _mapping_text(self, value: Dict[Any, Any]) -> str:
@@ -243,6 +254,7 @@ class Encoder:
         if size >= SHARED_MEMORY_BYTES and self.write_slot is not None:
             slot = self.write_slot(data)
             if slot is not None:
+                self.slots.append(slot)
                 return {"$h": slot, "n": size, "d": dtype, "s": list(shape)}
         self.segments.append(data)
         return {"$a": len(self.segments) - 1, "d": dtype, "s": list(shape)}

@@ -34,7 +34,7 @@ class Wait(BaseCanvasNode):
 
     async def forward(self, inputs, ctx):
         await asyncio.sleep(0.2)
-        return {"count": count}
+        return {"count": count, "panel": get_env_panel("tally").label}
 
 
 class Panel(BaseEnvPanel):
@@ -113,6 +113,31 @@ class SlotsTest(unittest.TestCase):
             self.assertNotIn(first, host.answers)
             self.assertIn({"t": "note", "m": "waits", "p": {"id": first}}, host.notes)
             self.assertEqual(host.wait(first)["outputs"]["count"], 0)
+
+    def test_names_are_those_of_the_slot_also_after_waiting(self) -> None:
+        with self.host("tally.py") as host:
+            self.start(host, (0, 1))
+            for slot in (0, 1):
+                host.wait(host.send("panel.field", {"name": "label", "value": f"label {slot}"}, slot))
+            waiting = {"type": "tally__wait", "node": "w", "step": 0, "seed": 0, "config": {}}
+            calls = [host.send("node.forward", {**waiting, "exec": f"w{slot}"}, slot) for slot in (0, 1)]
+            self.count(host, 1)
+            for slot, call in enumerate(calls):
+                self.assertEqual(host.wait(call)["outputs"]["panel"], f"label {slot}")
+
+    def test_every_slot_is_told_of_the_shared_memory(self) -> None:
+        with self.host("tally.py") as host:
+            told = [host.wait(host.send("hello", {"features": ["shm"]}, slot)).get("shm_dir") for slot in (0, 1, 2)]
+            self.assertEqual(told, [told[0]] * 3)
+
+    def test_a_node_fires_again_in_the_slot_that_has_its_handle(self) -> None:
+        with self.host("tally.py") as host:
+            self.start(host, (0, 1))
+            for slot in (0, 1):
+                params = {"type": "tally__count", "node": "n", "exec": f"x{slot}", "inputs": {}, "config": {}}
+                host.wait(host.send("node.forward", {**params, "handle": 10 + slot}, slot))
+            counts = [host.fire_again(handle)["outputs"]["count"] for handle in (10, 10, 11, 10)]
+            self.assertEqual(counts, [2, 3, 2, 4])
 
     def test_a_slot_that_does_not_exist_is_refused_and_the_others_go_on(self) -> None:
         with self.host("tally.py") as host:
