@@ -14,6 +14,7 @@ from typing import Any, Callable, List, Optional, Tuple
 MAGIC = b"AC"
 VERSION = 1
 HEAD_BYTES = 16
+TABLE_END_OF_ONE = HEAD_BYTES + 8
 MAX_FRAME_BYTES = 1 << 30
 MAX_HEADER_BYTES = 64 << 20
 MAX_SEGMENTS = 65_535
@@ -28,6 +29,7 @@ MOST_ASLEEP = 255
 _HEAD = struct.Struct("<2sBBIII")
 _HEAD_WORDS = struct.Struct("<IIII")
 _FIRST_WORD = int.from_bytes(MAGIC + bytes((VERSION, 0)), "little")
+_LENGTH = struct.Struct("<Q")
 _NO_SEGMENTS: List[Any] = []
 _HEAD_OF_ONE = struct.Struct("<2sBBIIIQ")
 _SPACES = (b"", b" " * 7, b" " * 6, b" " * 5, b" " * 4, b" " * 3, b" " * 2, b" ")
@@ -132,6 +134,10 @@ class FrameReader:
         word, header_bytes, segment_count, _reserved = _HEAD_WORDS.unpack_from(self._buffer, start)
         if word != _FIRST_WORD or header_bytes & 7 or header_bytes > MAX_HEADER_BYTES or segment_count > MAX_SEGMENTS:
             self._check_head()
+        if segment_count == 1:
+            frame = self._read_small_array(start, header_bytes)
+            if frame is not None:
+                return frame
         if segment_count:
             return self._read_with_segments(header_bytes, segment_count)
         size = HEAD_BYTES + header_bytes
@@ -143,6 +149,19 @@ class FrameReader:
             start = self._start
         self._start = end = start + size
         return str(self._view[start + HEAD_BYTES : end], "utf-8"), _NO_SEGMENTS
+
+    def _read_small_array(self, start: int, header_bytes: int) -> Optional[Frame]:
+        """A frame with one segment that is here already, as actions are; None for another."""
+        first = start + TABLE_END_OF_ONE
+        last = first + header_bytes
+        if last > self._end:
+            return None
+        (length,) = _LENGTH.unpack_from(self._buffer, start + HEAD_BYTES)
+        end = last + length + (-length & 7)
+        if end > self._end:
+            return None
+        self._start = end
+        return str(self._view[first:last], "utf-8"), [self._buffer[last : last + length]]
 
     def _read_with_segments(self, header_bytes: int, segment_count: int) -> Optional[Frame]:
         table_end = HEAD_BYTES + 8 * segment_count

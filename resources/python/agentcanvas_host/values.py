@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import json.encoder
 import sys
-from math import copysign
 from typing import Any, Callable, Dict, List, Optional
 
 from .array_value import ArrayValue
@@ -113,7 +112,7 @@ class Encoder:
                 texts.append(start + "true")
                 continue
             kind = type(member)
-            if kind is float and member - member == 0.0 and (member or copysign(1.0, member) > 0.0):
+            if kind is float and member - member == 0.0:
                 texts.append(start + float.__repr__(member))
             elif kind is dict:
                 texts.append(start + (self._mapping_text(member) if member else "{}"))
@@ -143,8 +142,8 @@ class Encoder:
         if kind is str or value is None or kind is bool:
             return value
         if kind is float:
-            # x - x is 0 exactly for finite numbers.
-            if value - value == 0.0 and (value != 0.0 or copysign(1.0, value) > 0.0):
+            # x - x is 0 exactly for finite numbers. JSON has a negative zero; only JavaScript does not write it.
+            if value - value == 0.0:
                 return value
             return {"$f": _float_name(value)}
         if kind is int:
@@ -172,7 +171,7 @@ class Encoder:
                 member_kind is bool
                 or member_kind is str
                 or member is None
-                or (member_kind is float and member != 0.0 and member - member == 0.0)
+                or (member_kind is float and member - member == 0.0)
             )
             encoded[key] = member if plain else encode(member)
         return encoded
@@ -282,8 +281,6 @@ def unsendable(value: Any) -> TypeError:
 def _float_name(value: float) -> str:
     if value != value:
         return "nan"
-    if value == 0.0:
-        return "-0"
     return "inf" if value > 0 else "-inf"
 
 
