@@ -30,7 +30,8 @@ export function startReplicas(
     source.start(slot, signal).then(
       (replicas) => {
         signal.removeEventListener('abort', onAbort);
-        if (signal.aborted) void killReplicas(replicas, ports);
+        // Others may share its process; they have a say in its end.
+        if (signal.aborted) void (replicas.waitedForMatesMs ? closeReplicas : killReplicas)(replicas, ports);
         else resolve(replicas);
       },
       (error: unknown) => {

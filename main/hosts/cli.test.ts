@@ -381,6 +381,16 @@ describe('bad input', () => {
     },
   );
 
+  it('leaves no run behind where the checks before the start see it', async () => {
+    const listed = async (): Promise<string> => (await runCli(place, 'runs', 'list')).stdout;
+    const before = await listed();
+    const mistyped = ['eval', 'minivln_expert', '--split', 'test', '--episodes', '1'];
+    expect((await runCli(place, ...mistyped)).code).toBe(2);
+    expect(await listed()).toBe(before);
+    expect((await runCli(place, ...mistyped, '--no-checks')).code).toBe(2);
+    expect(await listed()).not.toBe(before);
+  });
+
   it('names the node and the fix for a graph with errors', async () => {
     const graph = {
       name: 'bad',

@@ -33,4 +33,6 @@ export interface ReplicaNodeset extends RunningNodeset {
   stop(): Promise<void>;
   /** Ends it now. Never rejects. */
   kill(): Promise<void>;
+  /** It is not wanted after all: as `kill`, but those who share its process go on. */
+  withdraw(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../base/fake-clock.ts';
 import { StudioError } from '../base/errors.ts';
-import { isPacked, type PackedHost } from '../process/packed-host.ts';
+import { isPacked, withdraw, type PackedHost } from '../process/packed-host.ts';
 import type { ExitInfo, FrameConnection, HostProcess, ManagedProcess } from '../process/ports.ts';
 import { PackedProcesses, packedPlace } from './packed-processes.ts';
 
@@ -132,6 +132,21 @@ describe('shared processes', () => {
     host.end(1);
     await Promise.all([host.process.exited, host.connection.closed]);
     expect(parts.map((part) => packed(part).endedByMate())).toEqual([true, false, true]);
+  });
+
+  it('go on when one withdraws from them, with whom nothing was wrong', async () => {
+    const processes = new PackedProcesses(clock);
+    const host = fakeHost();
+    const join = (slot: number): Promise<HostProcess> =>
+      processes.join(placeOf(slot), () => Promise.resolve(host), undefined);
+    const [one, other] = [await join(0), await join(1)];
+    await withdraw(one);
+    expect([host.asked, packed(other).endedByMate()]).toEqual([[], false]);
+    await withdraw(other);
+    expect(host.asked).toEqual(['stop']);
+    const alone = fakeHost();
+    await withdraw(alone);
+    expect(alone.asked).toEqual(['kill']);
   });
 
   it('are asked to end by the last who leaves, and take nobody once one has left', async () => {

@@ -169,7 +169,7 @@ export class NodesetSession implements GraphSession {
     const [leases, ...sets] = await Promise.allSettled([leasing, ...starting]);
     const replicas = sets.flatMap((set) => (set.status === 'fulfilled' ? [set.value] : []));
     if (leases.status === 'rejected' || replicas.length < replicaCount) {
-      await Promise.all(replicas.flat().map((replica) => this.#killReplica(replica)));
+      await Promise.all(replicas.flat().map((replica) => this.#withdraw(replica)));
       await failed.promise;
     }
     this.#initial = replicas.map((started, slot) => this.#addSet(slot, started));
@@ -196,7 +196,7 @@ export class NodesetSession implements GraphSession {
   async #startSet(slot: number, signal: AbortSignal): Promise<ReplicaSet> {
     throwIfAborted(signal);
     const replicas = await this.#startReplicas(slot, signal);
-    if (this.#stop.signal.aborted) await Promise.all(replicas.map((replica) => this.#killReplica(replica)));
+    if (this.#stop.signal.aborted) await Promise.all(replicas.map((replica) => this.#withdraw(replica)));
     throwIfAborted(this.#stop.signal);
     return this.#addSet(slot, replicas);
   }
@@ -222,14 +222,15 @@ export class NodesetSession implements GraphSession {
     const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     this.#options.onReplicas(started, 'started');
     if (started.length === replicated.length && !signal.aborted) return started;
-    await Promise.all(started.map((replica) => this.#killReplica(replica)));
+    await Promise.all(started.map((replica) => this.#withdraw(replica)));
     throwIfAborted(stop.signal);
     throwIfAborted(signal);
     return started;
   }
 
-  async #killReplica(replica: ReplicaNodeset): Promise<void> {
-    await replica.kill();
+  /** Nothing is wrong with it. */
+  async #withdraw(replica: ReplicaNodeset): Promise<void> {
+    await replica.withdraw();
     this.#options.onReplicas([replica], 'ended');
   }
 

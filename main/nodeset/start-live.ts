@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { SpawnPlace } from '../contract/spawners.ts';
 import type { Deadlines } from '../contract/settings.ts';
+import { withdraw } from '../process/packed-host.ts';
 import type { LogSink } from '../process/ports.ts';
 import { startAttached, type ServerPorts } from './attached-nodeset.ts';
 import { deadlinesOf, type CallDeadlines, type DefaultDeadlines } from './deadlines.ts';
@@ -256,5 +257,6 @@ function replicaNodeset(
     async kill() {
       await host.kill();
     },
+    withdraw: () => withdraw(host, { shutdownTimeoutMs: closeMs }),
   };
 }

@@ -27,6 +27,14 @@ export function isPacked(host: HostProcess): host is PackedHost {
   return 'endedByMate' in host;
 }
 
+/** Ends a process that nothing is wrong with: at once, but where others are in it they go on. */
+export async function withdraw(
+  host: HostProcess,
+  options: StopOptions & { readonly shutdownTimeoutMs?: number } = {},
+): Promise<void> {
+  await (isPacked(host) ? host.stop(options) : host.kill());
+}
+
 /** What is said of the end of a process that goes on for the others. */
 const stillRuns: ExitInfo = { exitCode: null, signal: null };
 

@@ -4,6 +4,7 @@ import type { MetricDefinition } from '../contract/nodeset.ts';
 import type { ChatUsage } from '../contract/chat.ts';
 import { addedUsage, noUsage } from '../contract/chat-usage.ts';
 import type { EpisodeAttempt, RunCounts, RunSummary } from '../contract/run.ts';
+import { FailureReasons } from './failure-reasons.ts';
 import { completedReading } from './metric-values.ts';
 
 type RunFlag = RunSummary['flags'][number];
@@ -48,6 +49,7 @@ export function createRunFacts(definitions: readonly MetricDefinition[]): RunFac
     definitions.map(({ name }) => [name, { measured: 0, nonFinite: 0, low: Infinity, high: -Infinity }]),
   );
   const budgets = new Set<number>();
+  const reasons = new FailureReasons();
   const completedSteps: Mean = { n: 0, sum: 0 };
   const failedSteps: Mean = { n: 0, sum: 0 };
   const duration: Mean = { n: 0, sum: 0 };
@@ -57,6 +59,7 @@ export function createRunFacts(definitions: readonly MetricDefinition[]): RunFac
   return {
     add(row) {
       outcomes[row.status]++;
+      reasons.add(row);
       if (row.attempt > 1) retried++;
       budgets.add(row.stepBudget);
       const finished = row.status === 'completed';
@@ -84,6 +87,7 @@ export function createRunFacts(definitions: readonly MetricDefinition[]): RunFac
     meanSteps: () => meanOf(completedSteps),
     meanDurationMs: () => meanOf(duration),
     flags: () => [
+      ...reasons.flags(outcomes.completed),
       ...definitions.flatMap((definition) =>
         metricFlags(definition, metrics.get(definition.name), started()),
       ),
@@ -128,7 +132,7 @@ function metricFlags(definition: MetricDefinition, facts: MetricFacts | undefine
   if (finite >= constantFrom && facts.low === facts.high) {
     flag(
       'constant',
-      `${metric} is ${facts.low} in all ${finite} measured episodes: check that it is computed`,
+      `${metric} is ${facts.low} in all ${finite} measured episodes; if that surprises you, look at how it is computed`,
     );
   }
   if (facts.measured < of) {

@@ -13,6 +13,7 @@ import { graphReference } from './catalog-commands.ts';
 import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import type { Client } from './client.ts';
+import { withAdvice } from './format.ts';
 import type { Output } from './output.ts';
 import { watchRuns } from './watch-run.ts';
 
@@ -25,12 +26,14 @@ export function addEvalCommands(program: Command, context: CommandContext): void
   command
     .option('--queue', 'wait in the queue when another run or Play holds the engine')
     .option('--dry-run', 'check everything and start nothing')
+    .option('--no-checks', 'start at once: saves one start of the environment')
     .action(async (graph: string, options: Record<string, unknown>) => {
-      const { queue, dryRun } = options as { queue?: boolean; dryRun?: boolean };
+      const { queue, dryRun, checks } = options as { queue?: boolean; dryRun?: boolean; checks: boolean };
       const readOptions = (): EvalConfig => configOf(graph, options);
       await runCommand(context, program.opts<GlobalOptions>(), async (client, output) => {
         const config = readOptions();
         if (dryRun) return preflight(client, output, config);
+        if (checks) await checkBeforeStart(client, output, config);
         return start(client, output, { config, whenBusy: queue ? 'queue' : 'refuse' });
       });
     });
@@ -94,12 +97,27 @@ async function start(
   return code;
 }
 
+/** What the graph itself lacks is said by the start, in its own words and with its own code. */
+const saidByTheStart = ['graph', 'nodesets'];
+
+/** Throws what would keep the run from ever counting, before there is a run. */
+async function checkBeforeStart(client: Client, output: Output, config: EvalConfig): Promise<void> {
+  const { checks } = await client.request('runs.preflight', { config });
+  const failed = checks.filter(({ ok }) => !ok);
+  for (const { message, fix } of failed.filter(({ warning }) => warning))
+    output.note(`warning: ${withAdvice(message, fix)}`);
+  const [first] = failed.filter(({ warning }) => !warning);
+  if (first && !saidByTheStart.includes(first.name))
+    throw new StudioError('invalid_input', withAdvice(first.message, first.fix));
+}
+
 async function preflight(client: Client, output: Output, config: EvalConfig): Promise<ExitCode> {
   const { ok, checks, episodes } = await client.request('runs.preflight', { config });
   output.emit({ event: 'preflight', ok, episodes, checks });
   for (const check of checks) {
+    const verdict = check.ok ? 'ok  ' : check.warning ? 'warn' : 'FAIL';
     output.print(
-      `${check.ok ? 'ok  ' : check.warning ? 'warn' : 'FAIL'}  ${check.name}: ${check.message}${check.ok ? '' : ` ${check.fix}`}`,
+      `${verdict}  ${check.name}: ${check.ok ? check.message : withAdvice(check.message, check.fix)}`,
     );
   }
   if (episodes !== null) output.print(`${episodes} episodes would run.`);

@@ -20,6 +20,13 @@ export function duration(milliseconds: number): string {
     : `${minutes} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
+/** `No key for x. Set it with …`: two sentences, whatever the first one ends with. */
+export function withAdvice(message: string, advice: string): string {
+  const said = message.trimEnd();
+  if (advice === '') return said;
+  return /[.!?:]$/.test(said) ? `${said} ${advice}` : `${said}. ${advice}`;
+}
+
 export function number(value: number | null): string {
   if (value === null) return 'not measured';
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
@@ -59,11 +66,13 @@ export function countsLine(counts: RunCounts): string {
 }
 
 export function summaryLines({ counts, metrics, flags, usage }: RunSummary): string[] {
+  const nothing = flags.filter(({ kind }) => kind === 'all_failed');
   return [
     countsLine(counts),
+    ...nothing.map((flag) => `! ${flag.message}`),
     ...metrics.map(metricLine),
     ...(usage ? [usageLine(usage)] : []),
-    ...flags.map((flag) => `! ${flag.message}`),
+    ...flags.filter((flag) => !nothing.includes(flag)).map((flag) => `! ${flag.message}`),
   ];
 }
 
