@@ -47,7 +47,7 @@ export const metricComparison = z.object({
   difference: z.number().nullable(),
   low: z.number().nullable(),
   high: z.number().nullable(),
-  intervalMethod: z.enum(['bootstrap', 'bootstrap_clustered', 'none']),
+  intervalMethod: z.enum(['bootstrap', 'bootstrap_clustered', 'newcombe', 'none']),
   test: z.enum(['mcnemar_exact', 'sign_flip_exact', 'sign_flip_monte_carlo', 'none']),
   pValue: z.number().nullable(),
   /** Holm over every test of this comparison. */

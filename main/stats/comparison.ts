@@ -10,6 +10,7 @@ import {
   type ComparabilityReason,
   type ComparedRun,
 } from './comparability.ts';
+import { constantDifferenceInterval } from './constant-difference.ts';
 import { meanOf, sampleSd } from './describe.ts';
 import type { Interval } from './intervals.ts';
 import { jointIntervals, publishedSeed } from './joint-bootstrap.ts';
@@ -45,7 +46,7 @@ export interface MetricComparison {
   readonly difference: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  readonly intervalMethod: 'bootstrap' | 'bootstrap_clustered' | 'none';
+  readonly intervalMethod: 'bootstrap' | 'bootstrap_clustered' | 'newcombe' | 'none';
   readonly test: 'mcnemar_exact' | 'sign_flip_exact' | 'sign_flip_monte_carlo' | 'none';
   readonly pValue: number | null;
   /** Holm over every test of the comparison. */
@@ -156,7 +157,7 @@ interface MetricSample {
 }
 
 function compareMetric(sample: MetricSample): MetricComparison {
-  const { runId, metric, pairs, of, clusters, interval } = sample;
+  const { runId, metric, pairs, of, clusters } = sample;
   const differences = pairs.map(({ a, b }) => b - a);
   const perEpisode = clusters ? clusterMeans(differences, clusters) : differences;
   const outcomes = pairs.map((pair) => flipOutcome(pair, metric));
@@ -170,15 +171,24 @@ function compareMetric(sample: MetricSample): MetricComparison {
     baselineMean: meanOf(pairs.map(({ a }) => a)),
     otherMean: meanOf(pairs.map(({ b }) => b)),
     difference: meanOf(differences),
-    low: interval?.low ?? null,
-    high: interval?.high ?? null,
-    intervalMethod: interval ? (clusters ? 'bootstrap_clustered' : 'bootstrap') : 'none',
+    ...intervalOf(sample, perEpisode),
     ...testPairs({ pairs, perEpisode, repeated: clusters !== null, metric }),
     adjustedPValue: null,
     won: outcomes.filter((outcome) => outcome === 'won').length,
     lost: outcomes.filter((outcome) => outcome === 'lost').length,
     same: outcomes.filter((outcome) => outcome === 'same').length,
   };
+}
+
+function intervalOf(
+  { interval, clusters }: MetricSample,
+  perEpisode: readonly number[],
+): Pick<MetricComparison, 'low' | 'high' | 'intervalMethod'> {
+  const constant = constantDifferenceInterval(perEpisode);
+  if (constant?.method === 'newcombe')
+    return { low: constant.low, high: constant.high, intervalMethod: 'newcombe' };
+  if (constant || !interval) return { low: null, high: null, intervalMethod: 'none' };
+  return { ...interval, intervalMethod: clusters ? 'bootstrap_clustered' : 'bootstrap' };
 }
 
 interface TestInput {

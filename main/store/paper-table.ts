@@ -221,6 +221,7 @@ export const methodNames: Readonly<Record<string, string>> = {
   bootstrap: 'percentile bootstrap, 10,000 draws',
   bootstrap_clustered: 'percentile bootstrap clustered by episode, 10,000 draws',
   t: "Student's t",
+  newcombe: "Newcombe's hybrid score",
 };
 
 const latexSpecial: Readonly<Record<string, string>> = {

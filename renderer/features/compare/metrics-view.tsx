@@ -6,7 +6,7 @@ import { formatCount } from '../../ui/format.ts';
 import { Difference } from './difference.tsx';
 import { formatMean, unitOf } from './difference-text.ts';
 import { EpisodesNeeded } from './episodes-needed.tsx';
-import { formatPValue, intervalName, isSignificant, testName } from './p-value.ts';
+import { formatPValue, intervalNamesOf, isSignificant, testName } from './p-value.ts';
 import { letterOf, type PairView } from './pair.ts';
 
 export interface MetricsViewProps {
@@ -23,8 +23,8 @@ export function MetricsView({ pair, isOnlyDifferent, onOnlyDifferent }: MetricsV
       <div className="row wrap compare-tools">
         <Check label="Only differences" isChecked={isOnlyDifferent} onChange={onOnlyDifferent} />
         <span className="small muted">
-          Intervals are 95 %, {intervalName(comparison.metrics[0]?.intervalMethod ?? 'none')}. Adjusted: Holm
-          over all {formatCount(tests)} tests.
+          Intervals are 95 %, {intervalNamesOf(comparison.metrics)}. Adjusted: Holm over all{' '}
+          {formatCount(tests)} tests.
         </span>
       </div>
       {others.map((other, at) => (

@@ -24,9 +24,15 @@ export const testName = (test: MetricComparisonView['test']): string => testName
 const intervalNames: Readonly<Record<MetricComparisonView['intervalMethod'], string>> = {
   bootstrap: 'paired bootstrap',
   bootstrap_clustered: 'paired bootstrap, clustered by episode',
+  newcombe: "Newcombe's score interval where every episode differs by the same",
   none: 'no interval',
 };
-export const intervalName = (method: MetricComparisonView['intervalMethod']): string => intervalNames[method];
+/** Of a table: each way that is used in it. */
+export function intervalNamesOf(rows: readonly Pick<MetricComparisonView, 'intervalMethod'>[]): string {
+  const used = new Set(rows.map(({ intervalMethod }) => intervalMethod));
+  if (used.size > 1) used.delete('none');
+  return [...used].map((method) => intervalNames[method]).join('; ') || intervalNames.none;
+}
 
 /** By the adjusted value: several metrics are several chances to be lucky. */
 export function isSignificant({ adjustedPValue }: Pick<MetricComparisonView, 'adjustedPValue'>): boolean {
