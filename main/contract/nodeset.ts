@@ -163,7 +163,8 @@ export const nodesetSummary = z.object({
   source: z.string(),
   origin: z.enum(['library', 'workspace', 'attached', 'builtin']),
   language: z.enum(['typescript', 'python']),
-  parallelism: z.enum(['shared', 'replicated']),
+  /** Absent while nothing is known of it: it is not trusted, not built, or failed. */
+  parallelism: z.enum(['shared', 'replicated']).optional(),
   state: nodesetState,
   stage: z.string().optional(),
   nodeTypes: z.array(z.string()).default([]),
@@ -178,6 +179,10 @@ export const nodesetSummary = z.object({
   environment: nodesetEnvironment.optional(),
   error: z.string().optional(),
   errorCode: z.enum(errorCodeNames).optional(),
+  /** Of one that is not trusted: the content that was looked at and could be trusted, or why none can. */
+  offered: z
+    .object({ path: z.string(), hash: z.string().optional(), problem: z.string().optional() })
+    .optional(),
   processes: z
     .array(
       z.object({

@@ -5,6 +5,7 @@ import type { HostProcess } from '../process/ports.ts';
 import type { ChosenInterpreter } from './interpreter-choice.ts';
 import type { LiveNodeset, ReplicaNodeset } from './live-nodeset.ts';
 import type { SharedLease } from './shared-pool.ts';
+import { offeredBy } from './trust.ts';
 import { stableHash } from '../base/stable-hash.ts';
 import type { NodesetSource, NodesetVersion } from './version.ts';
 
@@ -141,13 +142,13 @@ export class KnownNodeset {
       origin,
       source: path,
       description: manifest?.description ?? '',
-      parallelism: manifest?.parallelism ?? 'shared',
+      ...(manifest && { parallelism: manifest.parallelism }),
       state: situation.kind === 'found' && isRunning ? 'loaded' : situation.kind,
       nodeTypes: manifest?.nodes.map((node) => node.nodeType) ?? [],
       sourceHash: this.#version?.hash ?? '',
       processes: [...replicas, ...servers].filter((each) => each !== undefined),
       ...('stage' in situation && situation.stage !== undefined && { stage: situation.stage }),
-      ...(situation.kind === 'failed' && { error: situation.error.message, errorCode: situation.error.code }),
+      ...(situation.kind === 'failed' && failureOf(situation.error)),
       ...this.#interpreterFacts(),
       mode: modeOf(this.source, manifest),
     };
@@ -168,6 +169,11 @@ export class KnownNodeset {
     this.#situation = situation;
     this.#onChange(this);
   }
+}
+
+function failureOf(error: StudioError): Pick<NodesetSummary, 'error' | 'errorCode' | 'offered'> {
+  const offered = offeredBy(error);
+  return { error: error.message, errorCode: error.code, ...(offered && { offered }) };
 }
 
 function modeOf(source: NodesetSource, manifest: NodesetManifest | undefined): NodesetSummary['mode'] {

@@ -124,6 +124,14 @@ describe('scanning', () => {
     expect(test.started).toEqual(['calculator']);
   });
 
+  it('says which content it looked at, so that a click trusts that and nothing newer', async () => {
+    const offered = { path: '/nodesets', hash: 'abc' };
+    test = await createTestRegistry(['counter.ts', 'shared'], { isTrusted: () => offered });
+    await test.registry.scan();
+    expect(summary(test.registry, 'counter')).toMatchObject({ errorCode: 'untrusted', offered });
+    expect(summary(test.registry, 'counter')).not.toHaveProperty('parallelism');
+  });
+
   it('runs nothing of what is edited between the look at its trust and its compilation', async () => {
     let looks = 0;
     test = await createTestRegistry(['counter.ts', 'shared'], { isTrusted: () => ++looks === 1 });

@@ -49,6 +49,11 @@ export function guardedLauncher(launcher: HostLauncher, isTrusted: TrustPort): H
   };
 }
 
+/** The content that an `untrusted` error made here offers. */
+export function offeredBy({ code, details }: StudioError): OfferedContent | undefined {
+  return code === 'untrusted' ? (details['content'] as OfferedContent | undefined) : undefined;
+}
+
 function isYes(answer: TrustAnswer): answer is true | 'content' {
   return answer === true || answer === 'content';
 }

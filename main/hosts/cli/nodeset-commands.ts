@@ -28,7 +28,7 @@ function addListing(nodesets: Command, context: CommandContext, options: Options
           item.name,
           item.origin,
           item.language,
-          item.parallelism,
+          item.parallelism ?? 'unknown',
           item.state,
           String(item.nodeTypes.length),
           item.error ?? item.description,

@@ -184,7 +184,7 @@ function Nodesets({ nodesets }: { readonly nodesets: readonly NodesetSummary[] }
             {nodeset.language === 'python'
               ? `Python, ${nodeset.interpreter ?? 'default interpreter'}`
               : 'TypeScript'}
-            , {nodeset.parallelism}
+            {nodeset.parallelism ? `, ${nodeset.parallelism}` : ''}
           </span>
         </span>
       ))}

@@ -68,28 +68,37 @@ function Problem({ nodeset }: { readonly nodeset: NodesetSummary }) {
     <div className="callout bad" role="alert">
       <div className="body">
         <span className="words">{error}</span> <code className="faint">{errorCode}</code>
-        {errorCode === 'untrusted' ? <TrustContent path={nodeset.source} /> : null}
+        {errorCode === 'untrusted' ? <TrustContent offered={nodeset.offered ?? null} /> : null}
       </div>
     </div>
   );
 }
 
 /** All nodesets of a folder are one content: they import each other. */
-function TrustContent({ path }: { readonly path: string }) {
+function TrustContent({ offered }: { readonly offered: NodesetSummary['offered'] | null }) {
   const { client } = useStudio();
   const trusting = useAction();
+  const { path = '', hash, problem } = offered ?? {};
+  // What was looked at, not what is there at the click.
   const trust = (): void =>
-    trusting.run(async () => void (await client.request('trust.addContent', { path })));
+    trusting.run(
+      async () => void (hash !== undefined && (await client.request('trust.addContent', { path, hash }))),
+    );
   return (
     <>
       <div className="row wrap">
-        <Tip text="Runs as long as nothing in the folder of nodesets around it changes; an edit asks again">
-          <button type="button" className="button" disabled={trusting.isBusy} onClick={trust}>
-            Trust this content only
-          </button>
-        </Tip>
+        {hash === undefined ? null : (
+          <Tip text={`Runs as long as nothing in ${path} changes; an edit asks again`}>
+            <button type="button" className="button" disabled={trusting.isBusy} onClick={trust}>
+              Trust this content only
+            </button>
+          </Tip>
+        )}
         <a href={formatAddress({ ...home, page: 'settings' })}>Trusted folders, in Settings</a>
       </div>
+      {problem === undefined ? null : (
+        <p className="small muted">It cannot be trusted by its content: {problem}.</p>
+      )}
       {trusting.error ? <span className="problem">{trusting.error.message}</span> : null}
     </>
   );
@@ -152,9 +161,14 @@ function Facts({ nodeset }: { readonly nodeset: NodesetSummary }) {
       <dt>Runs</dt>
       <dd>{modes[mode]}</dd>
       <dt>Instances</dt>
-      <dd>{parallelism === 'replicated' ? perWorker : 'one for all workers'}</dd>
+      <dd>{instancesOf(parallelism, perWorker)}</dd>
     </dl>
   );
+}
+
+function instancesOf(parallelism: NodesetSummary['parallelism'], perWorker: string): string {
+  if (parallelism === undefined) return 'not known yet';
+  return parallelism === 'replicated' ? perWorker : 'one for all workers';
 }
 
 function Processes({ processes }: Pick<NodesetSummary, 'processes'>) {
