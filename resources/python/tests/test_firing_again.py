@@ -87,6 +87,8 @@ class FiringAgainTest(unittest.TestCase):
             host.wait(queued)
         self.assertEqual(cancelled.exception.code, "aborted")
 
+
+class MalformedFiringTest(unittest.TestCase):
     def test_a_list_that_is_no_firing_ends_the_connection(self) -> None:
         with HostProcess(*SAMPLE) as host:
             host.socket.sendall(build_frame("[1,2]", [])[0])
