@@ -12,6 +12,7 @@ import { replicaBytes } from './introspect.ts';
 import type { GraphSource, LoadedGraph, MachineFacts } from './ports.ts';
 
 type Check = Preflight['checks'][number];
+type PlaceCheck = Awaited<ReturnType<NodesetRegistry['placeChecks']>>[number];
 
 export interface PreflightPorts {
   readonly graphs: GraphSource;
@@ -42,8 +43,11 @@ export async function preflight(
   checks.push(graphCheck(ports.graphs.validate(graph.definition)));
   const names = requiredNodesets(graph.definition);
   checks.push(nodesetCheck(names, ports.registry));
-  checks.push(...(await placeChecks(ports.registry, names, config)));
-  checks.push(...processChecks(ports.registry, names, config));
+  const places = await ports.registry.placeChecks(names, config.spawner);
+  checks.push(...places.map(placeCheck));
+  // Elsewhere than on this machine every environment has a process of its own.
+  const here = names.filter((name) => places.every(({ nodeset }) => nodeset !== name));
+  checks.push(...processChecks(ports.registry, here, config));
   const episodes = checks.every(({ ok, warning }) => ok || warning)
     ? await episodesOf(ports, { config, graph, names, signal }, checks)
     : null;
@@ -124,18 +128,11 @@ function nodesetCheck(names: readonly string[], registry: NodesetRegistry): Chec
 }
 
 /** Places other than this machine, for those that use one. */
-async function placeChecks(
-  registry: NodesetRegistry,
-  names: readonly string[],
-  { spawner }: EvalConfig,
-): Promise<Check[]> {
-  const found = await registry.placeChecks(names, spawner);
-  return found.map(({ nodeset, place, ok, warning, output, fix }) => ({
-    ...(ok
-      ? passed('spawner', `${nodeset}: ${place}, ${output}`)
-      : failed('spawner', `${nodeset}: ${output}`, fix)),
-    warning,
-  }));
+function placeCheck({ nodeset, place, ok, warning, output, fix }: PlaceCheck): Check {
+  const told = ok
+    ? passed('spawner', `${nodeset}: ${place}, ${output}`)
+    : failed('spawner', `${nodeset}: ${output}`, fix);
+  return { ...told, warning };
 }
 
 /** Nothing where every environment has a process of its own. */

@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { programFor } from './cli/context.ts';
 import {
   buildCli,
   livingProcesses,
@@ -380,6 +381,13 @@ describe('bad input', () => {
       expect(result.code).toBe(2);
     },
   );
+
+  it('hints can be pasted: they name the workspace that was given', () => {
+    expect(programFor({})).toBe('agentcanvas');
+    expect(programFor({ workspace: './w' })).toBe('agentcanvas --workspace ./w');
+    if (process.platform === 'win32') return;
+    expect(programFor({ workspace: "/my $HOME's" })).toBe("agentcanvas --workspace '/my $HOME'\\''s'");
+  });
 
   it('leaves no run behind where the checks before the start see it', async () => {
     const listed = async (): Promise<string> => (await runCli(place, 'runs', 'list')).stdout;

@@ -3,6 +3,7 @@ import { StudioError } from '../../base/errors.ts';
 import { describeError } from '../../dispatch.ts';
 import { openClient, RequestFailed, type Client, type ClientOptions } from './client.ts';
 import { exitCodeOfError, exitCodes, type ExitCode } from './exit-codes.ts';
+import { withAdvice } from './format.ts';
 import { createOutput, type Output, type OutputStreams } from './output.ts';
 
 export interface GlobalOptions {
@@ -26,7 +27,7 @@ export async function runCommand(
   options: GlobalOptions & Pick<ClientOptions, 'readOnly'>,
   body: CommandBody,
 ): Promise<void> {
-  const output = createOutput(options.json === true, context.streams);
+  const output = createOutput(options.json === true, context.streams, programFor(options));
   try {
     await using client = await openClient({
       workspace: options.workspace,
@@ -62,7 +63,20 @@ export function diagnosticText(value: unknown): string {
     message?: string;
     fix?: string;
   };
-  return `${severity ?? 'error'}${nodePath ? `  ${nodePath}` : ''}: ${message ?? ''} ${fix ?? ''}`.trimEnd();
+  const where = nodePath ? `  ${nodePath}` : '';
+  return `${severity ?? 'error'}${where}: ${withAdvice(message ?? '', fix ?? '')}`;
+}
+
+/** With the workspace it was given, so that what a hint says can be pasted. */
+export function programFor({ workspace }: Pick<GlobalOptions, 'workspace'>): string {
+  if (workspace === undefined) return 'agentcanvas';
+  return `agentcanvas --workspace ${shellWord(workspace)}`;
+}
+
+/** Nothing of it is expanded by the shell that reads it. */
+function shellWord(text: string): string {
+  if (/^[\w./:@-]+$/.test(text)) return text;
+  return process.platform === 'win32' ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A plain Error comes from reading flags: usage. */

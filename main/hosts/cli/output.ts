@@ -7,6 +7,8 @@ export interface Output {
   /** Redraws in place; otherwise one line per event. */
   readonly terminal: boolean;
   readonly columns: number;
+  /** How this program is called for the same workspace, for hints. */
+  readonly program: string;
   /** A result for people; dropped with --json. */
   print(line: string): void;
   /** A result for programs; dropped without --json. */
@@ -26,7 +28,11 @@ export interface OutputStreams {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-export function createOutput(json: boolean, { stdout, stderr }: OutputStreams): Output {
+export function createOutput(
+  json: boolean,
+  { stdout, stderr }: OutputStreams,
+  program = 'agentcanvas',
+): Output {
   const terminal = !json && stdout.isTTY === true;
   let drawn: readonly string[] = [];
   // A terminal that does not know its width says 0.
@@ -41,6 +47,7 @@ export function createOutput(json: boolean, { stdout, stderr }: OutputStreams): 
     json,
     terminal,
     columns: columns(),
+    program,
     print(line) {
       erase();
       if (!json) stdout.write(`${line}\n`);

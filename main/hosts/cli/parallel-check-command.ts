@@ -5,7 +5,7 @@ import { StudioError } from '../../base/errors.ts';
 import type { Client } from './client.ts';
 import { runCommand, type CommandContext, type GlobalOptions } from './context.ts';
 import { addEvalFlags, configOf } from './eval-command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { table, type Output } from './output.ts';
 
 const askEveryMs = 200;
@@ -35,12 +35,26 @@ export function addParallelCheckCommand(program: Command, context: CommandContex
         await untilEnded(client, runId);
       }
       const [baselineRun = '', ...others] = runIds;
-      let total = 0;
+      const compared: Compared[] = [];
       for (const otherRun of others)
-        total += await printDifferences(client, { baselineRun, otherRun }, output);
-      return total === 0 ? exitCodes.ok : exitCodes.someWithoutVerdict;
+        compared.push(await printDifferences(client, { baselineRun, otherRun }, output));
+      if (compared.some(({ pairs }) => pairs === 0))
+        output.note('Nothing was compared: no episode has a verdict in both runs. Look at why they failed.');
+      return exitCodeOf(compared);
     }),
   );
+}
+
+export interface Compared {
+  readonly pairs: number;
+  /** Differences. */
+  readonly total: number;
+}
+
+/** Runs without a pair in common show nothing, least of all that they agree. */
+export function exitCodeOf(compared: readonly Compared[]): ExitCode {
+  const agree = compared.every(({ pairs, total }) => pairs > 0 && total === 0);
+  return agree ? exitCodes.ok : exitCodes.someWithoutVerdict;
 }
 
 function countsOf(given: unknown, workers: number): number[] {
@@ -65,7 +79,7 @@ async function printDifferences(
   client: Client,
   pair: { readonly baselineRun: string; readonly otherRun: string },
   output: Output,
-): Promise<number> {
+): Promise<Compared> {
   const found = await client.request('runs.parallelDifferences', { ...pair, limit: 1000 });
   output.emit({ event: 'parallel_check.compared', ...pair, ...found });
   const { baseline, other } = found.episodesPerSecond;
@@ -82,5 +96,5 @@ async function printDifferences(
     ]);
   if (rows.length > 0)
     for (const line of table([['episode', 'field', 'baseline', 'other'], ...rows])) output.print(line);
-  return found.total;
+  return found;
 }

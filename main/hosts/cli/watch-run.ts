@@ -165,7 +165,7 @@ async function report(
   if (record.pausedBecause) output.note(record.pausedBecause);
   const code = exitCodeOfRun(item.status, failure);
   if (code === exitCodes.resumable || item.status === 'cancelled')
-    output.note(`Go on with: agentcanvas resume ${item.runId}`);
+    output.note(`Go on with: ${output.program} resume ${item.runId}`);
   return code;
 }
 

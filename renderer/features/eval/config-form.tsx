@@ -7,7 +7,7 @@ import { LanguageModelFields } from './language-model-fields.tsx';
 import type { Draft } from './draft.ts';
 import { NumberField, type FormProps } from './form-fields.tsx';
 import { EpisodeFields } from './episode-fields.tsx';
-import { selectorFields, type Environment, type SelectorField } from './selectors.ts';
+import { selectorFields, stepBudgetOf, type Environment, type SelectorField } from './selectors.ts';
 
 export interface ConfigFormProps extends FormProps {
   readonly introspection: Introspection;
@@ -16,11 +16,7 @@ export interface ConfigFormProps extends FormProps {
 
 export function ConfigForm({ introspection, environment, ...form }: ConfigFormProps) {
   const { draft, problems, change } = form;
-  const budget =
-    introspection.stepBudget ??
-    environment?.metadata?.stepBudget ??
-    environment?.panelState?.stepBudget ??
-    null;
+  const budget = stepBudgetOf(introspection, environment);
   return (
     <form className="config-form" aria-label="Evaluation" onSubmit={(event) => event.preventDefault()}>
       <Section title="What">

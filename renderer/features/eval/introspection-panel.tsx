@@ -5,7 +5,7 @@ import type { Introspection } from '#contract/requests.ts';
 import { ErrorCallout } from '../../ui/error-callout.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { LoadPanel } from './load-panel.tsx';
-import type { Environment } from './selectors.ts';
+import { stepBudgetOf, type Environment } from './selectors.ts';
 import type { IntrospectionState } from './use-introspection.ts';
 
 export function IntrospectionPanel({
@@ -69,7 +69,7 @@ function EnvironmentFacts({
         error={environment.error}
       />
     );
-  const stepBudget = value.stepBudget ?? metadata?.stepBudget ?? environment.panelState?.stepBudget ?? null;
+  const stepBudget = stepBudgetOf(value, environment);
   return (
     <dl className="facts">
       <dt>Environment</dt>

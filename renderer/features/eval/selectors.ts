@@ -13,6 +13,19 @@ export interface SelectorField {
   readonly current: string;
 }
 
+/** The steps of an episode where the form says nothing, in the order in which a run asks: panel, metadata, graph. */
+export function stepBudgetOf(
+  introspection: Pick<Introspection, 'stepBudget'>,
+  environment: Environment | null,
+): number | null {
+  return (
+    environment?.panelState?.stepBudget ??
+    environment?.metadata?.stepBudget ??
+    introspection.stepBudget ??
+    null
+  );
+}
+
 /** Set per episode by the run, never by the form. */
 const perEpisode: ReadonlySet<string> = new Set(['episode_index', 'episode_id', 'seed']);
 
